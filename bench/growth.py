@@ -26,7 +26,7 @@ from helpers.data.windows import WHOLE
 from helpers.encoders.embeddings import passage_embeddings
 from helpers.networks import backbone
 from helpers.networks.backbone import attention
-from helpers.networks.scoring import probabilities, ready
+from helpers.networks.inference import probabilities, ready
 from helpers.retrieval import java
 from helpers.retrieval.bm25 import K1, B, search
 from helpers.systems.testbed import Testbed

@@ -10,7 +10,7 @@ from bench.work import Work
 from helpers.costs import machine
 from helpers.costs.contenders import FROM_TEXTS, OURS, PRODUCTS
 from helpers.costs.timing import Prepare, always, check_drift, clocked, drift, interleave
-from helpers.networks.architectures import encoder_flops
+from helpers.networks.backbone import encoder_flops
 from helpers.steps import numerics
 
 SAMPLE = 96  # inputs that settings are tried on

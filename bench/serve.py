@@ -25,8 +25,8 @@ import psutil
 from bench.work import Scale
 from helpers.costs.contenders import LANCE, OURS, SEQUENTIAL, SERVED_CROSS_ENCODER
 from helpers.networks import backbone
+from helpers.networks.encoder import SCORING, write_whole
 from helpers.networks.fine_tuning import RankerTraining
-from helpers.networks.given_encoder import SCORING, write_whole
 from helpers.systems.listwise_reranker import WarmUp
 
 CLIENTS = (1, 4, 16, 64)

@@ -13,7 +13,7 @@ from helpers.costs.contenders import LANCE, SEQUENTIAL, SERVED_CROSS_ENCODER
 from helpers.data.texts import Texts
 from helpers.data.windows import windows
 from helpers.networks.fine_tuning import RankerTraining
-from helpers.networks.scoring import probabilities
+from helpers.networks.inference import probabilities
 from helpers.systems.testbed import Testbed
 from press.serve import app, batching, models
 from press.serve.engine import Asked, Engine

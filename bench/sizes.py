@@ -8,7 +8,7 @@ from helpers.costs import machine
 from helpers.costs.contenders import PRODUCTS
 from helpers.costs.speed import random_cross_encoder, ranking_speed
 from helpers.costs.timing import always, interleave
-from helpers.networks.architectures import encoder_flops
+from helpers.networks.backbone import encoder_flops
 from helpers.pages.shapes import studied_shapes
 from helpers.retrieval.bm25 import K1, B
 from helpers.steps import numerics

@@ -16,7 +16,7 @@ from helpers.costs import machine
 from helpers.costs.contenders import OURS, PRODUCTS, STOCK_TRAINER
 from helpers.costs.timing import Prepare, always, interleave
 from helpers.networks import backbone, fine_tuning
-from helpers.networks.architectures import encoder_flops
+from helpers.networks.backbone import encoder_flops
 from helpers.networks.fine_tuning import PairDataset
 from helpers.reranking.listwise import LONGEST_GRADIENT, ListwiseTraining, logits_of, optimiser
 from helpers.steps import numerics

@@ -14,7 +14,7 @@ from helpers.data.texts import Texts
 from helpers.data.tokens import WindowTokens, pair_ids, query_ids
 from helpers.data.windows import windows
 from helpers.networks import backbone
-from helpers.networks.given_encoder import SCORING, write_whole
+from helpers.networks.encoder import SCORING, write_whole
 from helpers.reranking.aggregation import aggregate
 from helpers.retrieval.bm25 import K1, B
 from helpers.systems.listwise_reranker import ListwiseReranker

@@ -9,12 +9,12 @@ import torch
 from helpers.encoders.bi_encoder import LOSSES, BiEncoderTraining
 from helpers.encoders.models import BiEncoderModel
 from helpers.errors import BadInput
-from helpers.networks.pooling import POOLINGS
+from helpers.networks.encoder import POOLINGS
 from helpers.registry import call
 from helpers.reranking.aggregation import AGGREGATIONS, aggregate
 from helpers.reranking.duo import DUOS
+from helpers.retrieval.bm25 import window_index
 from helpers.retrieval.feedback import WEIGHTINGS
-from helpers.retrieval.lucene import window_index
 from helpers.systems.bi_encoder import BiEncoder
 from helpers.systems.first_stages import STAGES, first_stages
 from helpers.systems.lexical import Lexical

@@ -2,8 +2,7 @@ import pytest
 import torch
 
 from helpers.evaluation import published
-from helpers.networks.architectures import OWN, build, configuration, name_of, parse_architecture
-from helpers.networks.backbone import Backbone
+from helpers.networks.backbone import OWN, Backbone, architecture, build, name_of, parse_architecture
 from helpers.pages.encoders import CHECKPOINTS
 
 ROWS = {name: checkpoint for checkpoint, name in CHECKPOINTS.items()}
@@ -26,7 +25,7 @@ def test_base_sizes_are_those_that_the_study_prints(name):
     def printed(row, column):
         return published.value("david2020", "B.1", row, column).value
 
-    config = configuration(name)
+    config = architecture(name)
     assert abs(PARAMETERS[name] / 1e6 - printed(ROWS[name], "Params (Mil.)")) < 1.5
     assert config.num_hidden_layers == printed(ROWS[name], "Layer")
     assert config.hidden_size == printed("all models", "hidden units size")

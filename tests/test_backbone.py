@@ -10,7 +10,7 @@ from helpers.costs import length_cost, speed
 from helpers.data import hub
 from helpers.errors import BadInput, NetworkNeeded
 from helpers.networks import backbone, encoder
-from helpers.networks.scoring import load_scorer, probabilities
+from helpers.networks.inference import load_scorer, probabilities
 from helpers.steps import digests
 
 

@@ -16,7 +16,7 @@ from helpers.costs import contenders, machine, results, timing
 from helpers.costs.measurements import Measurements, busy, chosen, exponent, fraction, is_flat, is_linear, per_item
 from helpers.costs.timing import Drifted, always, check_drift, drift, interleave, ratio, spread
 from helpers.errors import BadInput
-from helpers.networks.architectures import encoder_flops
+from helpers.networks.backbone import encoder_flops
 from helpers.steps import numerics
 from local_server import serving
 

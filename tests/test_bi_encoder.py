@@ -12,7 +12,7 @@ from helpers.data.tokens import WindowTokens
 from helpers.encoders import bi_encoder, embeddings
 from helpers.encoders.bi_encoder import examples, split
 from helpers.networks import backbone
-from helpers.networks.architectures import OWN, configuration
+from helpers.networks.backbone import OWN, configuration
 from helpers.networks.encoder import Encoder, build, inputs, wrapped
 from helpers.steps import numerics
 from helpers.systems.bi_encoder import BiEncoder, reading

@@ -10,7 +10,7 @@ from dry_steps import write_template
 from helpers import paths
 from helpers.data.runs import read_trec
 from helpers.errors import BadInput
-from helpers.networks import given_encoder
+from helpers.networks import encoder
 from helpers.pages import ir_metadata
 from helpers.reranking.aggregation import reranked
 from helpers.steps import step
@@ -128,7 +128,7 @@ def test_an_exported_model_scores_elsewhere_as_it_does_here(tiny, folder, store,
     run = bed.bm25(1.2, 0.75, 10)
     scores = replace(tiny, losses=losses).scores(bed, run, 2)
     system = replace(of_values([0.5], "A / B", queries=["q1"], run=scores.value()), source=reranked(scores, "max", run))
-    assert given_encoder.write_of(system.source, tmp_path / "A-_-B")
+    assert encoder.write_of(system.source, tmp_path / "A-_-B")
 
     found, texts = scores.value(), dict(bed.query_frame[["query_id", "text"]].to_numpy().tolist())
     by_id = {window.window_id: window.text for text in Texts(bed.store.value()) for window in windows(text, 6, 2)}
@@ -186,7 +186,7 @@ def test_a_chapter_is_followed_or_run_for_its_runs_and_the_models_of_those_that_
     assert files == [tmp_path / "fake.A-_-B.run", tmp_path / "fake.C.run"]
     assert list(read_trec(files[1])["doc_id"]) == ["a", "b"]
     assert ir_metadata.read(files[1])["implementation"]["executable"]["cmd"] == "book export fake --profile almanac"
-    monkeypatch.setattr(given_encoder, "write_of", lambda source, folder: folder.mkdir())
+    monkeypatch.setattr(encoder, "write_of", lambda source, folder: folder.mkdir())
     assert list(commands.export("fake", "almanac", {}, ["A / B"], tmp_path / "one", models=True)) == [
         tmp_path / "one" / "fake.A-_-B.run"]
     assert {file.name for file in (tmp_path / "one").iterdir()} == {"fake.A-_-B.run", "fake.A-_-B"}

@@ -12,7 +12,7 @@ from helpers.data.windows import windows
 from helpers.encoders.embeddings import given_passage_embeddings
 from helpers.errors import BadInput
 from helpers.networks import backbone
-from helpers.networks.given_encoder import given
+from helpers.networks.encoder import given
 from helpers.pages import stages
 from helpers.systems.first_stages import GivenFirstStage, first_stages
 from helpers.systems.pipeline import Pipeline

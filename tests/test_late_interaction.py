@@ -5,12 +5,10 @@ import torch
 from helpers.costs.latency import max_sim_latency
 from helpers.data.texts import Texts
 from helpers.encoders.bi_encoder import BiEncoderTraining
-from helpers.encoders.embeddings import WholeTexts
-from helpers.encoders.late_interaction import max_sim, max_sim_run, max_sims, words
+from helpers.encoders.embeddings import WholeTexts, max_sim, max_sim_run, max_sims, words
 from helpers.encoders.models import BiEncoderModel
 from helpers.networks import backbone
-from helpers.networks.encoder import PASSAGE, QUERY, Encoder, wrapped
-from helpers.networks.pooling import normalised
+from helpers.networks.encoder import PASSAGE, QUERY, Encoder, normalised, wrapped
 from helpers.systems.bi_encoder import reading
 from helpers.systems.testbed import Testbed
 

@@ -10,7 +10,7 @@ import torch
 from helpers.errors import BadInput
 from helpers.evaluation.comparable import model_name
 from helpers.networks import backbone, narrowing
-from helpers.networks.scoring import load_scorer, logits
+from helpers.networks.inference import load_scorer, logits
 from helpers.reranking.listwise import ListwiseTraining, listwise_cross_encoder
 from helpers.systems.listwise_reranker import ListwiseReranker, WarmUp
 from helpers.systems.testbed import Testbed

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from helpers.networks import packed, scoring
-from helpers.networks.packed import Group, Packed, supports
-from helpers.networks.scoring import packed_logits, padded_logits
+from helpers.networks import inference
+from helpers.networks.inference import Group, Packed, packed_logits, padded_logits, supports
 from helpers.steps import numerics
 
 LENGTHS = [3, 9, 9, 9, 17, 40, 40, 1, 33]
@@ -44,8 +43,8 @@ def padded_states(model, ids, types):
 # ---- groups of one length ----
 
 def test_neighbours_of_one_length_are_grouped(monkeypatch):
-    monkeypatch.setattr(packed, "TOKENS_AT_ONCE", 18)
-    result = list(packed._groups([9, 9, 9, 2, 40, 9], [0, 9, 18, 27, 29, 69]))
+    monkeypatch.setattr(inference, "TOKENS_AT_ONCE", 18)
+    result = list(inference._groups([9, 9, 9, 2, 40, 9], [0, 9, 18, 27, 29, 69]))
     assert result == [Group(0, 0, 2, 9), Group(2, 18, 1, 9), Group(3, 27, 1, 2), Group(4, 29, 1, 40), Group(5, 69, 1, 9)]
 
 
@@ -55,7 +54,7 @@ def test_neighbours_of_one_length_are_grouped(monkeypatch):
 @pytest.mark.parametrize("layers", [1, 3])
 @pytest.mark.parametrize("at_once", [1, 20, 512])
 def test_states_are_those_of_transformers(layers, at_once, monkeypatch):
-    monkeypatch.setattr(packed, "TOKENS_AT_ONCE", at_once)
+    monkeypatch.setattr(inference, "TOKENS_AT_ONCE", at_once)
     model, (ids, types) = bert(layers), texts(LENGTHS)
     with torch.inference_mode():
         expected = padded_states(model, ids, types)
@@ -67,10 +66,10 @@ def test_states_are_those_of_transformers(layers, at_once, monkeypatch):
 @pytest.mark.slow
 def test_probabilities_come_in_the_order_of_the_inputs_packed_or_not(monkeypatch):
     monkeypatch.setattr(numerics, "dtype", lambda: "fp32")
-    model, inputs = scoring.ready(bert()), list(zip(*texts(LENGTHS * 5), strict=True))
-    fast = scoring.probabilities(model, inputs)
-    monkeypatch.setattr(scoring, "reads_packed", lambda _: False)
-    assert np.allclose(fast, scoring.probabilities(model, inputs), atol=1e-5)
+    model, inputs = inference.ready(bert()), list(zip(*texts(LENGTHS * 5), strict=True))
+    fast = inference.probabilities(model, inputs)
+    monkeypatch.setattr(inference, "reads_packed", lambda _: False)
+    assert np.allclose(fast, inference.probabilities(model, inputs), atol=1e-5)
     assert len(set(fast.round(4))) > len(LENGTHS) / 2
 
 
@@ -95,7 +94,7 @@ def test_linear_layers_side_by_side_are_each_of_them(kind, atol, gelu):
     rows = torch.randn(50, 48).to(getattr(torch, kind))
     with torch.inference_mode():
         expected = torch.cat([layer(rows) for layer in layers], dim=1).float()
-        result = packed.Linear(*layers, gelu=gelu)(rows)
+        result = inference.Linear(*layers, gelu=gelu)(rows)
     assert result.dtype == rows.dtype
     torch.testing.assert_close(result.float(), torch.nn.functional.gelu(expected) if gelu else expected, rtol=0, atol=atol)
 
@@ -118,7 +117,7 @@ def test_variable_length_attention_is_asked_for_the_same(monkeypatch):
     with torch.inference_mode():
         expected = [Packed(model.bert, first_only)(ids, types) for first_only in (True, False)]
         monkeypatch.setattr(varlen, "varlen_attn", stand_in)
-        monkeypatch.setattr(packed, "_attention_on_cpu", packed._attention_on_gpu)
+        monkeypatch.setattr(inference, "_attention_on_cpu", inference._attention_on_gpu)
         for first_only, needed in zip((True, False), expected, strict=True):
             torch.testing.assert_close(Packed(model.bert, first_only)(ids, types), needed, rtol=0, atol=1e-5)
 

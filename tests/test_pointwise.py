@@ -10,7 +10,7 @@ from safetensors.torch import load_file
 from helpers.data.windows import WHOLE
 from helpers.errors import BadInput
 from helpers.networks import backbone, checkpoints
-from helpers.reranking import pointwise
+from helpers.reranking import listwise
 from helpers.steps import ledger
 from helpers.systems.pointwise_reranker import PointwiseReranker
 from helpers.systems.testbed import Testbed
@@ -21,7 +21,7 @@ def test_every_window_of_the_first_candidates_has_its_documents_label(folder, st
     bed = Testbed(str(folder), words=8, overlap=0)
     tokens, queries = bed.tokens(backbone.resolve("packaged")).value(), bed.query_frame
     run = run_of(q1=["d2", "d1", "d3"], q2=["d3", "d4"])
-    frame = pointwise.candidate_windows.definition.function(queries, qrels_of(q1={"d1": 1}, q2={"d2": 1}), 1, run,
+    frame = listwise.candidate_windows.definition.function(queries, qrels_of(q1={"d1": 1}, q2={"d2": 1}), 1, run,
                                                             bed.store.value(), tokens, 2)
     documents = frame["window_id"].str.partition("#")[0]
     assert list(dict.fromkeys(zip(frame["query_id"], documents, strict=True))) == [
@@ -43,9 +43,9 @@ def training(folder, store, tmp_path):
     def train(name, kept="none", **changes):
         for folder_name in (name, kept):
             (tmp_path / folder_name).mkdir(exist_ok=True)
-        pointwise.pointwise_cross_encoder.definition.function(
+        listwise.pointwise_cross_encoder.definition.function(
             pairs, queries, bed.store.value(), bed.tokens(encoder).value(), encoder, folder=tmp_path / name,
-            checkpoints=tmp_path / kept, **settings.settings(pointwise.PointwiseTraining) | changes)
+            checkpoints=tmp_path / kept, **settings.settings(listwise.PointwiseTraining) | changes)
         return tmp_path / name
     return train
 

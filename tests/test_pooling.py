@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import torch
 
-from helpers.networks.pooling import normalised, pool
+from helpers.networks.encoder import normalised, pool
 
 # two texts of three tokens; the second has one token of padding, with states that must not show
 HIDDEN = torch.tensor([[[1.0, -4.0], [2.0, -5.0], [6.0, -3.0]],

@@ -16,11 +16,11 @@ from helpers.evaluation.all_pairs import all_pairs, divide
 from helpers.evaluation.significance import mean_interval, paired, unpaired
 from helpers.evaluation.variance import components
 from helpers.networks import backbone
-from helpers.networks.architectures import parse_architecture
+from helpers.networks.backbone import parse_architecture
 from helpers.pages import carried, encoders, readiness, stages
 from helpers.reranking import listwise
 from helpers.reranking.losses import total
-from helpers.retrieval import lucene
+from helpers.retrieval import bm25
 from helpers.retrieval.fusion import weighted_sum
 from helpers.steps import rebuilding, recipe
 from helpers.systems.bi_encoder import BiEncoder
@@ -81,7 +81,7 @@ REFUSED = [
     ("sqrt, none", lambda smoothing: DeepCT(smoothing=smoothing), "log"),
     ("no code '.*take other `codes`", lambda two: compressed(two[0], np.ones((two[1], 32), np.float32), 1), ("SQ99", 300),
      ("PQ5", 300), ("PQ4", 20)),
-    ("msmarco-v1-passage-full", lucene.describe, "msmarco-passage-full"), ("Mend: is it", lucene.describe, ""),
+    ("msmarco-v1-passage-full", bm25.describe, "msmarco-passage-full"), ("Mend: is it", bm25.describe, ""),
     ("have one name", lambda names: stages.runs(first_stages(), names, None, 10), ["a/run.x.txt", "b/run.x.txt"],
      ["bm25", "bm25"]),
     # pages and the press

@@ -9,7 +9,7 @@ from helpers.data.texts import Texts
 from helpers.data.tokens import WindowTokens, pair_ids, query_ids
 from helpers.data.windows import windows
 from helpers.networks import backbone
-from helpers.networks.scoring import load_scorer, probabilities
+from helpers.networks.inference import load_scorer, probabilities
 from helpers.reranking.aggregation import aggregate
 from helpers.steps import numerics
 from helpers.systems.testbed import Testbed

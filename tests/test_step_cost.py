@@ -8,8 +8,7 @@ import torch
 from helpers.costs import step_cost
 from helpers.costs.step_cost import encode, inference_seconds, query_seconds, random_ids, training_seconds, training_step
 from helpers.costs.timing import torch_threads
-from helpers.networks.architectures import build
-from helpers.networks.backbone import resolve
+from helpers.networks.backbone import build, resolve
 
 pytestmark = pytest.mark.slow
 TINY = ["BERT/1/32/2", "DistilBERT/2/32/2"]

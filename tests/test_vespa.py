@@ -111,7 +111,7 @@ def test_onnx_scores_as_pytorch_does(bed, tmp_path, tokenizer):
     import onnxruntime
     import torch
 
-    from helpers.networks.scoring import load_scorer, logits
+    from helpers.networks.inference import load_scorer, logits
     from helpers.systems.listwise_reranker import WarmUp
 
     base = WarmUp().model.value()

@@ -11,18 +11,18 @@ from helpers.data.lines import json_lines
 from helpers.data.texts import Texts
 from helpers.networks import backbone
 from helpers.retrieval import java
+from helpers.retrieval.bm25 import analysed
 from helpers.retrieval.expansion import (
     QUERIES,
     added_words,
     asked_words,
     batched,
+    expansion_network,
     lacking,
     vocabulary,
     word_embeddings,
     word_expansion,
 )
-from helpers.retrieval.expansion_model import Expansion
-from helpers.retrieval.lucene import analysed
 from helpers.retrieval.term_weights import content
 from helpers.steps import Step
 from helpers.systems.first_stages import FirstStages, first_stages, repbert
@@ -66,7 +66,7 @@ def test_a_passages_words_are_counted_once_for_each_of_its_queries():
 
 
 def test_the_loss_of_two_passages_is_the_mean_of_their_cross_entropies():
-    model = Expansion(torch.eye(3)[:, :2], 2)  # three words, the last without an embedding
+    model = expansion_network(torch.eye(3)[:, :2], 2)  # three words, the last without an embedding
     with torch.no_grad():
         model.transform.weight.copy_(torch.eye(2))
         model.transform.bias.zero_()
@@ -90,7 +90,7 @@ def test_word_embeddings_are_the_backbones_and_are_not_trained():
     found = word_embeddings(packaged, [2003, 3792])
     assert found.norm(dim=1).mean().item() == pytest.approx(1.0)
     assert (found * rows.norm(dim=1).mean() - rows).abs().max().item() < 1e-5
-    assert {name for name, _ in Expansion(found, 7).named_parameters()} == {
+    assert {name for name, _ in expansion_network(found, 7).named_parameters()} == {
         "transform.weight", "transform.bias", "norm.weight", "norm.bias", "scale", "bias"}
 
 

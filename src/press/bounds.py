@@ -34,7 +34,7 @@ RANGES: dict[Range, str] = {  # smallest and largest value, and of which paramet
 CHOICES: dict[str, tuple[str, ...] | str] = {  # as they are, or the registry that has them, which is imported when it is needed
     "aggregation": "helpers.reranking.aggregation:AGGREGATIONS",
     "unit": ("passage", "document"),
-    **dict.fromkeys(("pooling", "poolings"), "helpers.networks.pooling:POOLINGS"),
+    **dict.fromkeys(("pooling", "poolings"), "helpers.networks.encoder:POOLINGS"),
     "precision": ("fp32", "bf16"),
     "devices": ("cpu", "cuda"),
     "losses": "helpers.systems.recipe:LOSSES",

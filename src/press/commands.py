@@ -5,7 +5,7 @@ from pathlib import Path
 
 from helpers import paths
 from helpers.errors import BadInput, NetworkNeeded
-from helpers.networks import given_encoder
+from helpers.networks import encoder
 from helpers.pages import ir_metadata
 from helpers.steps import Step, fresh_since
 from helpers.systems.evaluated import Evaluation
@@ -93,7 +93,7 @@ def export(chapter: str, profile: str, given: dict[str, str], names: Sequence[st
         file = folder / f"{chapter}.{name}.run"
         ir_metadata.write_run(file, system, whole.used[system.source.key], f"book export {chapter} --profile {profile}")
         if models:
-            given_encoder.write_of(system.source, file.with_suffix(""))
+            encoder.write_of(system.source, file.with_suffix(""))
         yield file
 
 

@@ -12,8 +12,8 @@ from helpers.data.external_run import external_run, without_same_id
 from helpers.data.texts import Texts
 from helpers.errors import BadInput
 from helpers.evaluation.pools import SHARE, are_pooled
+from helpers.networks.encoder import given
 from helpers.networks.fine_tuning import RankerTraining
-from helpers.networks.given_encoder import given
 from helpers.pages.numbers import interval, p_value, plain, signed
 from helpers.pages.relevance import NOT_ALL
 from helpers.reranking.aggregation import reranked

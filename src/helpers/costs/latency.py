@@ -16,12 +16,11 @@ from helpers.costs.timing import clocked, in_turns
 from helpers.data.runs import cut
 from helpers.data.texts import Texts
 from helpers.data.tokens import WindowTokens, duo_ids, pair_ids, query_ids
-from helpers.encoders.embeddings import PASSAGES, WholeTexts
-from helpers.encoders.late_interaction import WORDS, max_sim
+from helpers.encoders.embeddings import PASSAGES, WORDS, WholeTexts, max_sim
 from helpers.encoders.nearest_neighbours import EXACT, build, one_thread
 from helpers.networks.backbone import Backbone, read_tokenizer
 from helpers.networks.encoder import PASSAGE, QUERY, Encoder, wrapped
-from helpers.networks.scoring import load_scorer, logits
+from helpers.networks.inference import load_scorer, logits
 from helpers.retrieval import java
 from helpers.retrieval.bm25 import search, searcher_of
 from helpers.retrieval.feedback import counted

@@ -13,7 +13,7 @@ from helpers.costs.peak_memory import peak, reset_peak, resident
 from helpers.costs.step_cost import id_range
 from helpers.costs.timing import always, in_new_process, interleave
 from helpers.networks.backbone import Backbone, configuration, resolve
-from helpers.networks.scoring import ready
+from helpers.networks.inference import ready
 from helpers.steps import numerics, step
 
 KINDS = ("Longformer", "full attention")

@@ -21,8 +21,7 @@ import psutil
 
 from helpers.costs.step_cost import encode, random_ids
 from helpers.costs.timing import in_new_process, torch_threads
-from helpers.networks.architectures import build, name_of, parse_architecture
-from helpers.networks.backbone import attention
+from helpers.networks.backbone import attention, build, name_of, parse_architecture
 from helpers.steps import numerics, step
 
 STATUS, CLEAR = Path("/proc/self/status"), Path("/proc/self/clear_refs")

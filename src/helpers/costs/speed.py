@@ -31,8 +31,7 @@ from helpers.encoders.nearest_neighbours import (
 )
 from helpers.networks import fine_tuning
 from helpers.networks.backbone import Backbone, attention, configuration
-from helpers.networks.inference import TOKEN_BUDGET, batches
-from helpers.networks.scoring import probabilities, ready
+from helpers.networks.inference import TOKEN_BUDGET, batches, probabilities, ready
 from helpers.retrieval import java
 from helpers.retrieval.bm25 import search
 from helpers.steps import numerics, step

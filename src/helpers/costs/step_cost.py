@@ -9,9 +9,8 @@ from functools import partial
 from typing import Any
 
 from helpers.costs.timing import always, interleave, torch_threads
-from helpers.networks.architectures import build, name_of
-from helpers.networks.backbone import Backbone, attention
-from helpers.networks.pooling import normalised, pool
+from helpers.networks.backbone import Backbone, attention, build, name_of
+from helpers.networks.encoder import normalised, pool
 from helpers.steps import numerics, step
 
 LOWEST_ID, HIGHEST_ID = 1_000, 30_000  # of random token ids, where the vocabulary has as many
@@ -26,7 +25,7 @@ def inference_seconds(shapes: list[str], backbones: list[Any], batch: int, token
     All models are in memory at once: in single precision the five of table B.1 take 1.7 GB.
 
     Args:
-        shapes: models with random weights, see `architectures.configuration`.
+        shapes: models with random weights, see `backbone.parse_architecture`.
         backbones: models with their own.
         tokens: of each text, without padding.
         threads: of PyTorch, on a CPU.

@@ -87,14 +87,14 @@ def draw(items: list[str], count: int, random: np.random.Generator) -> list[str]
 
 # What a bi-encoder is trained with: its settings, its examples, and batches of them in which every passage meets every query.
 
-MAX_SIM = "max_sim"  # the similarity that needs no pooling, see `helpers.encoders.late_interaction`
+MAX_SIM = "max_sim"  # the similarity that needs no pooling, see `helpers.encoders.embeddings`
 
 
 @dataclass(frozen=True, kw_only=True)
 class BiEncoderTraining(RankerTraining):
     """The training of a bi-encoder, and how it compares texts."""
 
-    pooling: str = "mean"  # see `helpers.networks.pooling` (the study's AVG is `mean`)
+    pooling: str = "mean"  # see `helpers.networks.encoder` (the study's AVG is `mean`)
     loss: str = "triplet"  # see `helpers.encoders.bi_encoder`
     margin: float = 1.0  # of the triplet loss
     temperature: float = 1.0  # of the contrastive loss and of MarginMSE
@@ -165,7 +165,7 @@ def split(by_query: dict[str, Example], evaluation_queries: int, seed: int, nega
 def batch(examples: Sequence[Example], pad: int, token_types: bool) -> dict[str, Any]:
     """Padded queries and passages, which may have a token type of their own, and what is known of each pair.
 
-    They are the inputs of `bi_encoder_model.BiEncoderModel.forward`.
+    They are the inputs of `models.BiEncoderModel`.
     """
     import torch
 

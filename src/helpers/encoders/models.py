@@ -7,8 +7,8 @@ import torch
 from torch import nn
 
 from helpers.encoders.bi_encoder import LOSSES, MAX_SIM, BiEncoderTraining
-from helpers.encoders.late_interaction import max_sims, words
-from helpers.networks.pooling import normalised, pool
+from helpers.encoders.embeddings import max_sims, words
+from helpers.networks.encoder import normalised, pool
 from helpers.registry import call
 
 # What the Trainer trains: an encoder with its pooling and its loss.

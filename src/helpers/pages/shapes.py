@@ -7,8 +7,8 @@ import numpy as np
 
 from helpers.evaluation import published
 from helpers.evaluation.comparable import model_name
-from helpers.networks import architectures, backbone
-from helpers.networks.architectures import encoder_flops
+from helpers.networks import backbone
+from helpers.networks.backbone import encoder_flops
 from helpers.pages.training import STUDY
 
 TABLE = "5.5"  # of the study's sizes
@@ -52,7 +52,7 @@ def shapes_of(specs: Sequence[str]) -> dict[str, str]:
 
 def operations(shapes: Mapping[str, str], tokens: int) -> dict[str, float]:
     """How many operations models of these shapes take for a text of so many tokens."""
-    return {name: encoder_flops(architectures.configuration(f"BERT/{shape}"), [tokens]) for name, shape in shapes.items()}
+    return {name: encoder_flops(backbone.architecture(f"BERT/{shape}"), [tokens]) for name, shape in shapes.items()}
 
 
 def deeper_and_wider(shapes: Mapping[str, str], tokens: int) -> tuple[str, str] | None:

@@ -7,7 +7,7 @@ import torch
 from torch import nn
 from transformers.models.bert.modeling_bert import BertLayer, BertPredictionHeadTransform
 
-from helpers.networks.pooling import pool
+from helpers.networks.encoder import pool
 from helpers.pretraining.masking import IGNORED
 
 # Condenser: an encoder that is pre-trained to put the text into its [CLS] state (Gao & Callan 2021, section 4.2).

@@ -139,7 +139,7 @@ class Masked:
 
 
 def batch(examples: Sequence[dict[str, list[int]]], pad: int) -> dict[str, Any]:
-    """Masked texts, padded to the longest: the inputs of `condenser.Condenser.forward`, (texts, tokens) each."""
+    """Masked texts, padded to the longest: the inputs of `heads.Condenser`, (texts, tokens) each."""
     own: dict[str, Any] = {name: padded([one[name] for one in examples], IGNORED)
                            for name in ("labels", "head_labels") if name in examples[0]}
     if "head_ids" in examples[0]:

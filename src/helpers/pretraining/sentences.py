@@ -184,7 +184,7 @@ def trim(encoder: Any, pad: int, texts: Iterable[Sequence[int]]) -> Callable[[Se
 
 
 def batch(examples: Sequence[dict[str, Any]], pad: int) -> dict[str, Any]:
-    """The inputs of `sentence_model.SentenceModel.forward`: first, second (and third) sentences, each kind padded by itself."""
+    """The inputs of `heads.SentenceModel`: first, second (and third) sentences, each kind padded by itself."""
     import torch
 
     sides = zip(*(example["texts"] for example in examples), strict=True)

@@ -17,8 +17,7 @@ from scipy.special import expit
 from helpers.data.runs import cut
 from helpers.data.tokens import WindowTokens, duo_ids, query_ids
 from helpers.networks.backbone import read_tokenizer
-from helpers.networks.inference import AT_ONCE
-from helpers.networks.scoring import load_scorer, probabilities
+from helpers.networks.inference import AT_ONCE, load_scorer, probabilities
 from helpers.registry import Registry
 from helpers.steps import step
 

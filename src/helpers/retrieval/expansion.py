@@ -18,7 +18,7 @@ from helpers.networks import fine_tuning
 from helpers.networks.backbone import Backbone
 from helpers.networks.fine_tuning import FineTuning, by_name
 from helpers.retrieval import java
-from helpers.retrieval.lucene import analysed, build
+from helpers.retrieval.bm25 import analysed, build
 from helpers.retrieval.term_weights import content
 from helpers.steps import numerics, step
 
@@ -85,6 +85,7 @@ def expanded_index(store: Path, generated: Path, *, folder: Path) -> None:
 # the
 # tied output layer of a BERT. Of the vocabulary the words remain that are one piece and one term of the index: no stop words.
 
+WEIGHTS, WORDS = "model.safetensors", "words.json"
 VECTORS = "passages.npy"  # of a folder of `embeddings.passage_embeddings`
 WORD = re.compile(r"[a-z0-9]+")
 
@@ -109,9 +110,8 @@ def word_expansion(passages: Path, store: Path, queries: pd.DataFrame, qrels: pd
     Raises:
         ValueError: if fewer than two relevant passages have a query with a known word.
     """
+    from safetensors.torch import save_file
     from transformers import Trainer
-
-    from helpers.retrieval.expansion_model import Expansion, save
 
     words = vocabulary(backbone.tokenizer())
     asked = asked_words(queries, relevant_places(store, queries, qrels, min_relevance), words)
@@ -121,14 +121,51 @@ def word_expansion(passages: Path, store: Path, queries: pd.DataFrame, qrels: pd
     examples = {str(place): {"vector": np.array(vectors[place]), "words": counts} for place, counts in asked.items()}
     train, evaluation = fine_tuning.parted(examples, training.evaluation_passages, training.seed)
     fine_tuning.seed_everything(training.seed)
-    model = Expansion(word_embeddings(backbone, list(words["piece"])), vectors.shape[1], training.dropout)
+    model = expansion_network(word_embeddings(backbone, list(words["piece"])), vectors.shape[1], training.dropout)
     arguments = fine_tuning.training_arguments(checkpoints, len(train), training, training.evaluations)
     arguments.remove_unused_columns, arguments.label_names, arguments.eval_on_start = False, ["asked"], True
     arguments.train_sampling_strategy = "random"  # a vector has no length
     trainer = Trainer(model=model, args=arguments, train_dataset=train, eval_dataset=evaluation,
                       data_collator=lambda batch: batched(batch, len(words)))
     fine_tuning.fit(trainer)
-    save(folder, model, words, summary(trainer, asked))
+    save_file({name: weight.contiguous() for name, weight in model.state_dict().items()}, folder / WEIGHTS)
+    (folder / WORDS).write_text(json.dumps(words[["word", "term"]].to_dict("list")))
+    (folder / "log.json").write_text(json.dumps(summary(trainer, asked), indent=1))
+
+
+def expansion_network(embeddings: Any, width: int, dropout: float = 0.0) -> Any:
+    """A linear layer and a layer norm in front of word embeddings that stay as they are.
+
+    Its `scores` are those of every word, (passages, words), for vectors of (passages, width). Called with vectors and `asked`,
+    (passages, words), the share that each word has of those in the passage's queries, it gives the `loss`: the mean over passages
+    of the cross-entropy between the shares, each row of sum 1, and the softmax of the scores.
+
+    Args:
+        embeddings: (words, dimensions), a row a word.
+        width: dimensions of a passage's vector.
+        dropout: of that vector, in training.
+    """
+    import torch
+    from torch import nn
+
+    class Expansion(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.register_buffer("embeddings", embeddings)
+            self.dropout = nn.Dropout(dropout)
+            self.transform = nn.Linear(width, embeddings.shape[1])
+            self.norm = nn.LayerNorm(embeddings.shape[1])
+            self.scale = nn.Parameter(torch.zeros(()))  # its logarithm
+            self.bias = nn.Parameter(torch.zeros(len(embeddings)))
+
+        def scores(self, vectors: Any) -> Any:
+            return self.scale.exp() * self.norm(self.transform(self.dropout(vectors))) @ self.embeddings.T + self.bias
+
+        def forward(self, vectors: Any, asked: Any) -> dict[str, Any]:
+            with torch.autocast(vectors.device.type, enabled=False):  # bfloat16 has too few digits for so many words
+                return {"loss": -(asked * self.scores(vectors).log_softmax(1)).sum(1).mean()}
+
+    return Expansion()
 
 
 def vocabulary(tokenizer: Any) -> pd.DataFrame:
@@ -201,18 +238,19 @@ def expansion_words(model: Path, passages: Path, store: Path, words: int, *, fol
         passages: the folder of the vectors of the store's texts, in its order.
     """
     import torch
+    from safetensors.torch import load_file
 
-    from helpers.retrieval.expansion_model import load
-
-    (network, table), vectors, texts = load(model), np.load(passages / VECTORS, mmap_mode="r"), iter(Texts(store))
-    known, their_terms = list(table["word"]), list(table["term"])
+    weights, table = load_file(model / WEIGHTS), json.loads((model / WORDS).read_text())
+    network = expansion_network(weights["embeddings"], weights["transform.weight"].shape[1])
+    network.load_state_dict(weights)
+    vectors, texts = np.load(passages / VECTORS, mmap_mode="r"), iter(Texts(store))
     with open(folder / QUERIES, "w", encoding="utf-8") as lines, torch.inference_mode():
         for start in range(0, len(vectors), CHUNK):
             chunk = list(islice(texts, CHUNK))
-            scores = network.scores(torch.tensor(vectors[start:start + len(chunk)])).numpy()
+            scores = network.eval().scores(torch.tensor(vectors[start:start + len(chunk)])).numpy()
             terms = java.call(analysed, [content(text) for text in chunk])
             for text, row in zip(chunk, scores, strict=True):
-                added = lacking(row, known, their_terms, set(terms[content(text)]), words)
+                added = lacking(row, table["word"], table["term"], set(terms[content(text)]), words)
                 lines.write(json.dumps({"id": text.doc_id, "queries": [" ".join(added)]}) + "\n")
 
 

@@ -15,8 +15,7 @@ from helpers.data.runs import COLUMNS, cut, ranked
 from helpers.data.texts import Texts
 from helpers.registry import Registry
 from helpers.retrieval import java
-from helpers.retrieval.bm25 import search, searcher_of
-from helpers.retrieval.lucene import analysed
+from helpers.retrieval.bm25 import analysed, search, searcher_of
 from helpers.steps import step
 
 RM3_WEIGHT = 0.5  # of the original query, Anserini's default
@@ -103,7 +102,7 @@ def weighted_queries(index: Path, run: pd.DataFrame, queries: pd.DataFrame, docu
         run: a run of documents, best first; usually one that was re-ranked.
         documents: how many documents are trusted (K = 5 in the study).
         terms: how many terms are taken from them (k = 10).
-        weighting: of terms, one of `expansion_terms.WEIGHTINGS` (Bo1 in the study).
+        weighting: of terms, one of `WEIGHTINGS` (Bo1 in the study).
         within: another index of the same documents, cut: only terms that their cut versions hold are taken.
 
     Returns:

@@ -20,10 +20,9 @@ from helpers.networks import fine_tuning
 from helpers.networks.backbone import Backbone, attention, read_tokenizer
 from helpers.networks.encoder import inputs
 from helpers.networks.fine_tuning import FineTuning, by_name
-from helpers.networks.inference import mask_of, padded, run_batches
-from helpers.networks.scoring import ready
+from helpers.networks.inference import mask_of, padded, ready, run_batches
 from helpers.retrieval import java
-from helpers.retrieval.lucene import analysed, build
+from helpers.retrieval.bm25 import analysed, build
 from helpers.steps import numerics, step
 
 # Which words of a passage its queries use, the query-term recall that DeepCT learns (Dai & Callan 2019, arXiv:1910.10687), and

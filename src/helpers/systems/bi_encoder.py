@@ -21,14 +21,13 @@ from helpers.encoders.bi_encoder import (
     denoised_pairs,
     training_pairs,
 )
-from helpers.encoders.embeddings import passage_embeddings, query_embeddings
-from helpers.encoders.late_interaction import max_sim_run
+from helpers.encoders.embeddings import max_sim_run, passage_embeddings, query_embeddings
 from helpers.encoders.nearest_neighbours import exact_search
 from helpers.encoders.training import bi_encoder
 from helpers.errors import BadInput
 from helpers.networks import backbone
+from helpers.networks.encoder import POOLINGS
 from helpers.networks.fine_tuning import training_log
-from helpers.networks.pooling import POOLINGS
 from helpers.retrieval.bm25 import K1, B
 from helpers.steps import Step
 from helpers.systems.reranking_experiment import Scorer

@@ -17,7 +17,7 @@ from helpers.data.external_run import external_run
 from helpers.encoders.embeddings import given_passage_embeddings, given_query_embeddings, window_store
 from helpers.encoders.nearest_neighbours import exact_search
 from helpers.errors import BadInput
-from helpers.networks.given_encoder import given
+from helpers.networks.encoder import given
 from helpers.registry import Registry
 from helpers.retrieval.bm25 import K1, B, max_passage
 from helpers.steps import Step

@@ -22,7 +22,7 @@ from helpers.data.texts import Texts
 from helpers.data.windows import windows
 from helpers.errors import BadInput
 from helpers.networks.backbone import configuration
-from helpers.networks.given_encoder import WholeModel, bi_encoder, given, load_settings
+from helpers.networks.encoder import WholeModel, bi_encoder, given, load_settings
 from helpers.networks.inference import AT_ONCE
 from helpers.steps import Step, step
 from helpers.systems.testbed import Testbed
@@ -57,7 +57,7 @@ def given_window_scores(model: WholeModel, run: pd.DataFrame, queries: pd.DataFr
 
 def scoring(model: WholeModel) -> Scoring:
     """A function from (query, text) pairs to their scores; BadInput for a cross-encoder with several outputs, see also
-    `given_encoder.bi_encoder`."""
+    `encoder.bi_encoder`."""
     import torch
     from sentence_transformers import CrossEncoder
     from transformers.utils import logging

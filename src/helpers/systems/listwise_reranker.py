@@ -19,6 +19,7 @@ from helpers.networks.backbone import width_of
 from helpers.networks.fine_tuning import training_log
 from helpers.pretraining.masking import corpus
 from helpers.pretraining.training import narrowed_encoder
+from helpers.reranking.aggregation import window_logits, window_scores
 from helpers.reranking.groups import (
     answered_groups,
     groups_in_common,
@@ -30,7 +31,6 @@ from helpers.reranking.groups import (
 )
 from helpers.reranking.listwise import ListwiseTraining, early_stopped, listwise_cross_encoder
 from helpers.reranking.losses import LOSSES
-from helpers.reranking.rerank import window_logits, window_scores
 from helpers.retrieval.bm25 import K1, B
 from helpers.steps import Step
 from helpers.systems.bi_encoder import BiEncoder

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from helpers.data.windows import WHOLE
 from helpers.networks import backbone
-from helpers.reranking.parade import group_run, parade, parade_log, parade_run, window_states
+from helpers.reranking.aggregation import group_run, parade, parade_log, parade_run, window_states
 from helpers.steps import Step
 from helpers.systems.listwise_reranker import ListwiseReranker
 from helpers.systems.testbed import Testbed

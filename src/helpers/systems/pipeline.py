@@ -23,10 +23,9 @@ from helpers.errors import BadInput
 from helpers.networks.backbone import resolve
 from helpers.reranking.aggregation import reranked
 from helpers.retrieval import java
-from helpers.retrieval.bm25 import K1, B
+from helpers.retrieval.bm25 import K1, B, first_pieces_index
 from helpers.retrieval.feedback import expanded_texts, surface_words, weighted_queries, weighted_run
 from helpers.retrieval.fusion import z_scored
-from helpers.retrieval.lucene import first_pieces_index
 from helpers.steps import Step
 from helpers.systems.listwise_reranker import WarmUp
 from helpers.systems.reranking_experiment import Scorer
@@ -90,7 +89,7 @@ class Feedback:
     within: int = 0  # with the full index, only terms that stand in so many pieces of the trusted documents; 0 for all
     retrieve: bool = True  # whether the expanded query retrieves new candidates; if not, it ranks the old ones again (J)
     form: str = "terms"  # how the model reads the expanded query, see `expanded_queries`; `""` for the query as it was
-    weighting: str = "Bo1"  # of terms, see `expansion_terms`
+    weighting: str = "Bo1"  # of terms, see `feedback.WEIGHTINGS`
     backbone: str = "packaged"  # whose tokenizer makes the pieces
 
     def weights(self, bed: Testbed, run: Step) -> Step:

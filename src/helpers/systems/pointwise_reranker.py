@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from helpers.networks import backbone
 from helpers.networks.fine_tuning import training_log
-from helpers.reranking.pointwise import PointwiseTraining, candidate_windows, pointwise_cross_encoder
-from helpers.reranking.rerank import window_scores
+from helpers.reranking.aggregation import window_scores
+from helpers.reranking.listwise import PointwiseTraining, candidate_windows, pointwise_cross_encoder
 from helpers.retrieval.bm25 import K1, B
 from helpers.steps import Step
 from helpers.systems.listwise_reranker import WarmUp

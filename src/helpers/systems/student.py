@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 
 from helpers.networks import backbone
 from helpers.networks.fine_tuning import RankerTraining, training_log
+from helpers.reranking.aggregation import window_scores
 from helpers.reranking.distillation import Distillation, distilled_cross_encoder
-from helpers.reranking.rerank import window_scores
 from helpers.steps import Step
 from helpers.systems.listwise_reranker import Listwise, ListwiseReranker
 from helpers.systems.testbed import Testbed
