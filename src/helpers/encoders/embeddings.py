@@ -1,5 +1,4 @@
-"""Embeddings of a collection and its queries, kept as arrays, and late interaction by the vectors of all tokens; a cluster encodes
-the collection in shards."""
+"""Embeddings of a collection and its queries, kept as arrays, which a cluster makes in shards; and late interaction."""
 
 from collections.abc import Iterable
 from itertools import islice

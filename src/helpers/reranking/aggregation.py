@@ -1,7 +1,7 @@
 """From windows to documents: a cross-encoder's score of every window, and how they become one score of a document.
 
-The score is an aggregation of the windows' scores (Dai & Callan 2019; Steensland 2021, sections 3.2.1 and 4.2), or of their states
-(PARADE).
+The score is an aggregation of the windows' scores (Dai & Callan 2019; Steensland 2021, sections 3.2.1 and 4.2), or of their
+states (PARADE).
 """
 
 import json
