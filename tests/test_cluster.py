@@ -15,7 +15,7 @@ from helpers.data.texts import text_store
 from helpers.data.tokens import window_tokens
 from helpers.errors import BadInput
 from helpers.networks import backbone
-from helpers.steps import cluster, cluster_steps, cluster_work, rebuilding, registry
+from helpers.steps import cluster, computation, rebuild, registry
 from helpers.steps.store import Store
 from press import cli
 
@@ -43,33 +43,33 @@ def test_shards_of_different_arithmetic_are_not_joined(here, tmp_path):
 
 
 def test_a_store_that_is_not_shared_is_named(here, monkeypatch):
-    monkeypatch.setattr(cluster_work, "PATIENCE", 0.1)
+    monkeypatch.setattr(cluster, "LATE", 0.1)
     numbers = toys.toy_numbers(here, 4)
     task = {"recipe": numbers.recipe(), "modules": ["cluster_toys"], "settings": {"BOOK_STORE": here}, "shards": []}
     with pytest.raises(BadInput, match="does not see .*Mend: set BOOK_STORE"):
-        cluster_work.work(task)
+        computation.work(task)
     with pytest.raises(BadInput, match="toy_numbers, but it is not in .*Mend: set BOOK_STORE"):
-        cluster_steps._seen(numbers)
+        cluster._seen(numbers)
 
 
 def test_a_worker_with_another_version_of_a_step_refuses_it(here):
     numbers = toys.toy_numbers(here, 4)
     task = {"recipe": {**numbers.recipe(), "version": 2}, "modules": [], "settings": {}, "shards": []}
     with pytest.raises(BadInput, match="another version of the book: toy_numbers is at version 1, not 2"):
-        cluster_work.work(task)
+        computation.work(task)
 
 
 def test_a_described_step_is_the_step_and_reads_no_data(made):
-    again = rebuilding.rebuild(made.recipe(), lazily=True)
+    again = rebuild(made.recipe(), lazily=True)
     assert (again.name, again.key, again.recipe()) == (made.name, made.key, made.recipe())
     assert [part.key for part in again.inputs()] == [part.key for part in made.inputs()]
     assert again.arguments["words"] == 10
     assert again.arguments["backbone"] == made.arguments["backbone"]
     changed = {**made.recipe(), "arguments": {**made.recipe()["arguments"], "backbone": {"data": ["backbone", "packaged"],
                                                                                          "digest": "0"}}}
-    assert rebuilding.rebuild(changed, lazily=True).lookup() == (None, "missing")
+    assert rebuild(changed, lazily=True).lookup() == (None, "missing")
     with pytest.raises(BadInput, match="has changed since"):
-        rebuilding.rebuild(changed, lazily=True).value()
+        rebuild(changed, lazily=True).value()
 
 
 @pytest.mark.slow
@@ -79,7 +79,7 @@ def test_a_process_that_knows_nothing_makes_a_step_again_from_its_task(made):
     assert needed == {f"helpers.{name}" for name in ("data.collection", "data.texts", "data.tokens", "networks.backbone")}
     Store(paths.store()).lock_file(made.name, made.key).touch()
     task = {"recipe": made.recipe(), "modules": sorted(needed), "settings": {"BOOK_STORE": str(paths.store())}, "shards": []}
-    script = "import json, sys; from helpers.steps import cluster_work; cluster_work.work(json.load(sys.stdin))"
+    script = "import json, sys; from helpers.steps import computation; computation.work(json.load(sys.stdin))"
     subprocess.run([sys.executable, "-c", script], input=json.dumps(task), text=True, check=True)
     assert made.lookup()[1] == "stored"
 

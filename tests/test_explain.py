@@ -7,7 +7,7 @@ import pytest
 import dry_steps
 from dry_steps import write_page, write_template
 from helpers import paths
-from helpers.steps import provenance
+from helpers.steps import ledger
 from press import cli, commands, execute
 from press.explain import plan
 from press.terminal import columns
@@ -18,7 +18,7 @@ CELLS = ("from dry_steps_module import doubled, numbers, total", "value = total(
 @pytest.fixture
 def book(steps_module, tmp_path, monkeypatch):
     """A book of two chapters, `first` and `second`, and the profile `almanac`, with an empty store."""
-    monkeypatch.setattr(provenance, "commit", lambda: "abc")
+    monkeypatch.setattr(ledger, "commit", lambda: "abc")
     (paths.PROFILES / "almanac.yaml").write_text("shared: {}\n")
     (paths.BOOK / "_toc.yml").write_text("parts: [{chapters: [{file: chapters/first}, {file: chapters/second}]}]")
     for name in ("first", "second"):

@@ -7,7 +7,7 @@ from helpers.costs import latency
 from helpers.costs.latency import folder_size, milliseconds, per_query
 from helpers.errors import BadInput
 from helpers.retrieval.bm25 import text_index
-from helpers.steps.rebuilding import rebuild
+from helpers.steps import rebuild
 from helpers.systems.first_stages import STAGES, FirstStages, first_stages, repbert
 from helpers.systems.lexical import DeepCT
 from helpers.systems.testbed import Testbed

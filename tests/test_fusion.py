@@ -4,7 +4,7 @@ import pytest
 from helpers.data import runs
 from helpers.retrieval import fusion
 from helpers.retrieval.fusion import FIRST, RRF, SECOND, SUM, UNCUT, alternating, reciprocal_rank, weighted_sum
-from helpers.steps import values
+from helpers.steps import registry
 from toys import qrels_of, run_of
 
 
@@ -39,8 +39,8 @@ def test_a_pool_holds_every_document_of_any_run_once():
 def test_the_scores_carry_the_order_and_survive_a_file(tmp_path):
     merged = alternating(run_of(q="zac", r="xy"), run_of(q="bza"), 10)
     assert merged.groupby("query_id")["score"].apply(lambda s: s.is_monotonic_decreasing and s.is_unique).all()
-    values.save("run", merged, tmp_path)
-    assert docs(values.load("run", tmp_path)) == ["z", "b", "a", "c"]
+    registry.save_value("run", merged, tmp_path)
+    assert docs(registry.load_value("run", tmp_path)) == ["z", "b", "a", "c"]
     assert docs(runs.ranked(merged)) == ["z", "b", "a", "c"]  # doc_id breaks no tie
 
 

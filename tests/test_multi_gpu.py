@@ -18,7 +18,7 @@ from helpers.data.tokens import window_tokens
 from helpers.networks import backbone, fine_tuning
 from helpers.networks.fine_tuning import Training
 from helpers.reranking.listwise import listwise_cross_encoder
-from helpers.steps import multi_gpu, numerics, registry
+from helpers.steps import numerics, processes, registry
 
 
 @pytest.mark.parametrize("gpus, batch, limit, expected", [
@@ -26,11 +26,11 @@ from helpers.steps import multi_gpu, numerics, registry
     (2, 16, "4", 2), (4, 16, "1", 1), (0, 16, "2", 2), (0, 1, "2", 1)])
 def test_processes_are_a_power_of_two_that_divides_the_batch(gpus, batch, limit, expected, own_store, monkeypatch):
     monkeypatch.setattr(numerics, "device", lambda: "cuda" if gpus else "cpu")
-    monkeypatch.setattr(multi_gpu, "visible", lambda: [str(number) for number in range(gpus)])
-    monkeypatch.setenv(multi_gpu.VARIABLE, limit)
+    monkeypatch.setattr(processes, "visible", lambda: [str(number) for number in range(gpus)])
+    monkeypatch.setenv(processes.MOST, limit)
     definition = registry.STEPS["listwise_cross_encoder"]
-    assert multi_gpu.processes(definition, {"batch_size": batch}) == expected
-    assert multi_gpu.processes(registry.STEPS["toy_folder"], {"batch_size": batch}) == 1
+    assert processes.count_of(definition, {"batch_size": batch}) == expected
+    assert processes.count_of(registry.STEPS["toy_folder"], {"batch_size": batch}) == 1
 
 
 def test_a_step_declared_parallel_has_a_batch_and_a_folder():
@@ -42,11 +42,11 @@ def test_a_step_declared_parallel_has_a_batch_and_a_folder():
 def test_visible_gpus_keep_their_names(monkeypatch):
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
-    assert multi_gpu.visible() == ["0", "1"]
+    assert processes.visible() == ["0", "1"]
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "3,GPU-5")
-    assert multi_gpu.visible() == ["3", "GPU-5"]
+    assert processes.visible() == ["3", "GPU-5"]
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 0)
-    assert multi_gpu.visible() == []
+    assert processes.visible() == []
 
 
 def test_on_one_gpu_training_is_bf16_with_sdpa_and_fused_adamw(monkeypatch, tmp_path):
@@ -81,7 +81,7 @@ def cached(monkeypatch):
 @pytest.mark.slow
 def test_two_processes_share_a_step_and_the_first_one_keeps_its_value(own_store, monkeypatch):
     one = (toys.toy_parallel(str(own_store), 6).value() / "sum.txt").read_text()
-    monkeypatch.setenv(multi_gpu.VARIABLE, "2")
+    monkeypatch.setenv(processes.MOST, "2")
     monkeypatch.setenv("BOOK_STORE", str(own_store / "other"))
     entry = toys.toy_parallel(str(own_store), 6).entry()
     assert (entry.folder / "sum.txt").read_text() == one == "15.0"
@@ -108,7 +108,7 @@ def test_a_training_in_two_processes_has_the_losses_and_weights_of_one(own_store
                  "learning_rate": 1e-3, "batch_size": 4, "warmup": 0.0, "weight_decay": 0.0, "dropout": 0.0, "max_length": 32,
                  "query_length": 8, "evaluation_queries": 1, "evaluations": 4, "seed": 1, "patience": 1}
     made = [train(arguments, own_store / "one")]
-    monkeypatch.setenv(multi_gpu.VARIABLE, "2")
+    monkeypatch.setenv(processes.MOST, "2")
     made.append(train(arguments, own_store / "two"))
     logs, places = zip(*made, strict=True)
     assert logs[0]["steps"] == logs[1]["steps"] == 4  # the batch is shared out, not multiplied
@@ -126,5 +126,5 @@ def train(arguments, place: Path):
     folders = {"folder": place / "model", "checkpoints": place / "checkpoints"}
     for folder in folders.values():
         folder.mkdir(parents=True)
-    multi_gpu.call(listwise_cross_encoder.definition, {**arguments, **folders})
+    processes.call(listwise_cross_encoder.definition, {**arguments, **folders})
     return json.loads((place / "model" / "log.json").read_text()), place / "model"

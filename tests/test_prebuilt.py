@@ -10,7 +10,7 @@ from helpers import paths
 from helpers.data import downloads
 from helpers.errors import BadInput, NetworkNeeded
 from helpers.retrieval import bm25, java
-from helpers.steps.rebuilding import rebuild
+from helpers.steps import rebuild
 from helpers.systems.testbed import Testbed
 from local_server import serving
 

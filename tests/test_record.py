@@ -15,7 +15,7 @@ from dry_steps import write_page
 from helpers import paths, steps
 from helpers.errors import BadInput
 from helpers.pages.spot_check import SPOT_CHECK
-from helpers.steps import ledger, provenance, rebuilding, recipe, registry
+from helpers.steps import ledger, rebuild, recipe, registry
 from helpers.steps.recorded import Recorded, unpacked
 from helpers.steps.store import Store, place_of
 from press import execute, record, step_digests
@@ -25,7 +25,7 @@ from press.record import drift_of
 @pytest.fixture
 def fake(places, monkeypatch):
     """Empty store, empty results, no chapters."""
-    monkeypatch.setattr(provenance, "commit", lambda: "unknown")
+    monkeypatch.setattr(ledger, "commit", lambda: "unknown")
     monkeypatch.setattr(ledger, "USED", {})
     step_digests.import_all()  # before the registry is a copy, or the real steps would register in the copy
     monkeypatch.setattr(registry, "STEPS", dict(registry.STEPS))
@@ -284,7 +284,7 @@ def test_every_shipped_entry_is_sound_and_says_where_it_comes_from():
         for name in ("machine", "versions", "commit", "seconds", "finished", "started", "numerics"):
             assert manifest[name] not in (None, "", {}), f"{place} does not say its {name}"
         assert recipe.key_of(manifest["recipe"]) == manifest["key"], place
-        assert rebuilding.rebuild(manifest["recipe"]).key == manifest["key"], place
+        assert rebuild(manifest["recipe"]).key == manifest["key"], place
         assert (manifest["form"] == "folder") == (manifest["key"] == base), "weights of another model than the base"
         limit = record.LIMIT_OF_BASE if manifest["key"] == base else record.LIMIT
         assert sum(file["size"] for file in manifest["files"].values()) <= limit

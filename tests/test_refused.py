@@ -22,7 +22,7 @@ from helpers.reranking import listwise
 from helpers.reranking.losses import total
 from helpers.retrieval import bm25
 from helpers.retrieval.fusion import weighted_sum
-from helpers.steps import rebuilding, recipe
+from helpers.steps import rebuild, recipe
 from helpers.systems.bi_encoder import BiEncoder
 from helpers.systems.distilled_encoder import DistilledEncoder
 from helpers.systems.evaluated import over_seeds
@@ -45,7 +45,7 @@ REFUSED = [
     (r"overlap -?\d+ must be at least 0 and below", lambda one: list(windows(Text("d", " ".join("t" * one[0]), TEN), *one[1:])),
      (0, 150, 150), (0, 9, 10), (0, 150, -1), (9, 150, 141), (0, 0, 0)),
     ("unknown kind of data 'film': one of .*texts, queries, qrels",
-     lambda _: rebuilding.rebuild({"data": ["film", "a"], "digest": "0"})),
+     lambda _: rebuild({"data": ["film", "a"], "digest": "0"})),
     (".", recipe.describe, float("nan"), float("inf"), float("-inf"), np.array([1]), np.int64(1), np.bool_(True), {1, 2},
      frozenset(), b"x", object(), 1j, {"a": [1, (2, {"b": {3}})]}, [0.5, float("nan")], {"step": 1}, {1: 2}),
     # evaluation

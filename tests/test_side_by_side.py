@@ -8,7 +8,7 @@ import psutil
 import pytest
 
 from helpers.errors import BadInput
-from helpers.steps import numerics, turns
+from helpers.steps import numerics, processes
 from press import execute, side_by_side
 
 
@@ -21,7 +21,7 @@ def chapters(monkeypatch):
     def run(name, tell=None):
         if tell is not None:
             tell(f"{name}: cell 1, step 2, loss 0.5")
-        noted.ran.append((name, tell is None, os.environ.get("OMP_NUM_THREADS"), numerics.cores(), turns.VARIABLE in os.environ))
+        noted.ran.append((name, tell is None, os.environ.get("OMP_NUM_THREADS"), numerics.cores(), processes.TURNS in os.environ))
         if name in ("left", "right"):
             both.wait()  # breaks unless both run at once
         if name in noted.broken:

@@ -15,8 +15,8 @@ from cluster_toys import wait_until
 from dry_steps import ship
 from helpers import paths, steps
 from helpers.errors import BadInput
-from helpers.steps import ledger, numerics, rebuilding, recipe, registry
-from helpers.steps.provenance import told_once
+from helpers.steps import ledger, numerics, rebuild, recipe, registry
+from helpers.steps.ledger import told_once
 from helpers.steps.store import MANIFEST
 
 CALLS = []
@@ -247,11 +247,11 @@ def test_an_empty_store_variable_is_none(monkeypatch):
 def test_rebuild_gives_the_same_key_and_refuses_another_version():
     step = sum_step()([scale_step()(1.0, label="ü"), scale_step()(2)])
     recipe = json.loads(json.dumps(step.recipe()))
-    assert rebuilding.rebuild(recipe).key == step.key
-    assert rebuilding.rebuild(recipe).value() == {"result": 6.0}
+    assert rebuild(recipe).key == step.key
+    assert rebuild(recipe).value() == {"result": 6.0}
     scale_step(version=2)
     with pytest.raises(KeyError, match="version 2, not 1"):
-        rebuilding.rebuild(recipe)
+        rebuild(recipe)
 
 
 SCRIPT = """

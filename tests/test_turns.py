@@ -7,11 +7,11 @@ import time
 
 import pytest
 
-from helpers.steps import turns
+from helpers.steps import processes
 
 OTHER = """
 import sys, time
-from helpers.steps import turns
+from helpers.steps import processes
 {work}
 print("in", flush=True)
 sys.stdin.readline()
@@ -21,20 +21,20 @@ sys.stdin.readline()
 @pytest.fixture
 def other(tmp_path, monkeypatch):
     """Start another process, which says when it is in and stays until its input ends."""
-    monkeypatch.setenv(turns.VARIABLE, str(tmp_path))
-    processes = []
+    monkeypatch.setenv(processes.TURNS, str(tmp_path))
+    started = []
 
     def start(work):
         process = subprocess.Popen([sys.executable, "-c", OTHER.format(work=work)], text=True,
                                    stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        processes.append(process)
+        started.append(process)
         return process
 
     yield start
-    for process in processes:
+    for process in started:
         process.kill()
         process.communicate()
-    turns.go_out()
+    processes.go_out()
 
 
 def is_in(process, seconds=0.5):
@@ -43,35 +43,35 @@ def is_in(process, seconds=0.5):
 
 
 def test_several_are_present_together(other):
-    turns.come_in()
-    assert is_in(other("turns.come_in()"), 20)
+    processes.come_in()
+    assert is_in(other("processes.come_in()"), 20)
 
 
 def test_who_measures_waits_until_the_others_are_out_and_lets_nobody_in(other):
-    turns.come_in()
-    measuring = other("held = turns.alone(); held.__enter__()")
+    processes.come_in()
+    measuring = other("held = processes.alone(); held.__enter__()")
     assert not is_in(measuring, 0.5)
-    turns.go_out()
+    processes.go_out()
     assert is_in(measuring, 20)
-    late = other("turns.come_in()")
+    late = other("processes.come_in()")
     assert not is_in(late, 0.5)
     measuring.kill()  # whoever dies is out
     assert is_in(late, 20)
 
 
 def test_who_measures_begins_anew_as_one_of_many(other):
-    with turns.alone():
-        turns.come_in()  # a step within a measurement asks nobody
-        waiting = other("turns.come_in()")
+    with processes.alone():
+        processes.come_in()  # a step within a measurement asks nobody
+        waiting = other("processes.come_in()")
         # the variable is not there for what is started within, so this one is not asked either
         assert is_in(waiting, 20)
-    assert is_in(other("turns.come_in()"), 20)
+    assert is_in(other("processes.come_in()"), 20)
 
 
 def test_without_the_variable_nobody_is_asked(monkeypatch):
-    monkeypatch.delenv(turns.VARIABLE, raising=False)
+    monkeypatch.delenv(processes.TURNS, raising=False)
     started = time.perf_counter()
-    turns.come_in()
-    with turns.alone():
-        turns.go_out()
+    processes.come_in()
+    with processes.alone():
+        processes.go_out()
     assert time.perf_counter() - started < 5

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from helpers.data import runs
-from helpers.steps import values
+from helpers.steps import registry
 
 HARD_FLOATS = [0.1 + 0.2, 1 / 3, -0.0, 1e-320, 5e-324, 1.7976931348623157e308, 123456789.12345679, 2.0, 1e22, math.pi]
 HARD_TEXTS = ["", " ", "NA", "nan", "None", "null", "007", "1.0", "1e5", "True", " lead and trail ", 'say "it", now',
@@ -15,8 +15,8 @@ HARD_TEXTS = ["", " ", "NA", "nan", "None", "null", "007", "1.0", "1e5", "True",
 
 
 def round_trip(form, value, tmp_path):
-    values.save(form, value, tmp_path)
-    return values.load(form, tmp_path)
+    registry.save_value(form, value, tmp_path)
+    return registry.load_value(form, tmp_path)
 
 
 DRAW = random.Random(1)
@@ -59,7 +59,7 @@ def test_json_round_trips(tmp_path, value):
 
 def test_json_refuses_nan(tmp_path):
     with pytest.raises(ValueError):
-        values.save("json", {"x": float("nan")}, tmp_path)
+        registry.save_value("json", {"x": float("nan")}, tmp_path)
 
 
 def test_folder_is_the_folder_itself(tmp_path):
@@ -77,7 +77,7 @@ def test_the_same_value_gives_the_same_bytes(tmp_path, monkeypatch, form, value)
     saved = []
     for moment in (1e9, 2e9):
         monkeypatch.setattr("time.time", lambda moment=moment: moment)
-        values.save(form, value, tmp_path)
+        registry.save_value(form, value, tmp_path)
         saved.append({file.name: file.read_bytes() for file in tmp_path.iterdir()})
     assert saved[0] == saved[1] != {}
 
@@ -85,4 +85,4 @@ def test_the_same_value_gives_the_same_bytes(tmp_path, monkeypatch, form, value)
 @pytest.mark.parametrize("form", ["pickle", "", "Table"])
 def test_an_unknown_form_is_refused_with_the_known_ones(tmp_path, form):
     with pytest.raises(ValueError, match=f"unknown form '{form}': one of table, json, folder, run"):
-        values.save(form, {}, tmp_path)
+        registry.save_value(form, {}, tmp_path)

@@ -13,7 +13,7 @@ from helpers.pages.carried import System
 from helpers.pages.compare import test_cells
 from helpers.pages.fragments import Html, badge, details, escape, explored, one_line, table
 from helpers.pages.numbers import count, plain, signed
-from helpers.steps import values
+from helpers.steps import registry
 from helpers.steps.recorded import Recorded
 from helpers.steps.store import Store
 from press import chapters, execute, variants
@@ -176,7 +176,7 @@ def texts_of(*pages: Page) -> dict[str, str]:
         entries = (kept.find(line["step"], line["key"], line["numerics"])
                    for kept in (Store(paths.store()), Recorded(paths.RESULTS)))
         if (entry := next(filter(None, entries), None)) is not None:
-            frame = values.load(entry.manifest["form"], entry.folder)
+            frame = registry.load_value(entry.manifest["form"], entry.folder)
             texts |= dict(zip(frame["query_id"].astype(str), frame["text"], strict=True))
     return texts
 

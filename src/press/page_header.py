@@ -16,7 +16,7 @@ import nbformat
 from helpers.evaluation.verdicts import UNTESTED, WORDS
 from helpers.pages import bm25_named, numbers
 from helpers.pages.fragments import DATA_MIME, Html, badge, details, escape, table
-from helpers.steps import provenance
+from helpers.steps import ledger
 from press import chapters, exercises, variants
 from press.variants import PageRequest
 
@@ -46,7 +46,7 @@ def as_page(executed: nbformat.NotebookNode, page: PageRequest, seconds: float) 
     known = [line for part in data for line in part.get("bm25", [])]
     for output in (output for cell in cells for output in cell.get("outputs", []) if "text/html" in output.get("data", {})):
         output.data["text/html"] = bm25_named.below_tables(output.data["text/html"], known)
-    run = {"profile": page.profile, "parameters": page.values, "commit": provenance.commit(), "date": provenance.now(),
+    run = {"profile": page.profile, "parameters": page.values, "commit": ledger.commit(), "date": ledger.now(),
            "seconds": round(seconds, 1), "changed": page.changed}
     exercise = "" if page.changed else exercises.text(page.chapter, page.values)
     notebook.cells = arranged(cells, header(page, run, data) + in_short(data) + warning(data), exercise, parameters(page))

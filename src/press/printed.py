@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from helpers import paths
-from helpers.steps import provenance
+from helpers.steps import ledger
 from press import chapters, chromium, cite, execute, whole_book
 
 NAME = "neural-ranking-reproduced.pdf"
@@ -51,8 +51,8 @@ def write() -> dict[str, Any]:
     print_page(source, draft)
     source.write_text(whole_book.numbered(source.read_text(encoding="utf-8"), page_numbers(draft)), encoding="utf-8")
     print_page(source, draft)
-    note = {"pages": len(PdfReader(draft).pages), "bytes": draft.stat().st_size, "commit": provenance.commit(),
-            "date": provenance.now()[:10]}
+    note = {"pages": len(PdfReader(draft).pages), "bytes": draft.stat().st_size, "commit": ledger.commit(),
+            "date": ledger.now()[:10]}
     draft.replace(folder() / NAME)
     (folder() / "made.json").write_text(json.dumps(note), encoding="utf-8")
     return note
@@ -87,7 +87,7 @@ def cover() -> str:
     profiles = ", ".join(sorted({run["profile"] for run in runs})) or "none"
     commits = ", ".join(sorted({run["commit"] for run in runs})) or "none"
     lines = [", ".join(author.get("name") or f"{author['given-names']} {author['family-names']}" for author in about["authors"]),
-             f"Version {about['version']}, printed {provenance.now()[:10]} at commit {provenance.commit()}",
+             f"Version {about['version']}, printed {ledger.now()[:10]} at commit {ledger.commit()}",
              f"Profile of the runs: {profiles}; their commits: {commits}",
              "Code MIT, text and figures CC BY 4.0, the Almanac CC0 1.0",
              "Contents, references and measured numbers are links. The code of the chapters is in their notebooks."]

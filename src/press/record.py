@@ -25,7 +25,7 @@ from helpers import paths
 from helpers.data import elsewhere
 from helpers.pages import numbers
 from helpers.pages.spot_check import SPOT_CHECK
-from helpers.steps import digests, ledger, numerics, provenance, rebuilding, recipe, registry, values
+from helpers.steps import digests, ledger, numerics, rebuild, recipe, registry
 from helpers.steps.recorded import Recorded, unpacked
 from helpers.steps.store import MANIFEST, Entry, Store, line_of, place_of, read_entry
 from helpers.systems.listwise_reranker import WarmUp
@@ -122,18 +122,18 @@ def verify(sample: int, budget: float, seed: int | None, everything: bool = Fals
             if cost > left:
                 print(f"{name}: left out, {numbers.seconds(cost)} exceed the budget of {numbers.seconds(left)}")
                 continue
-            step = rebuilding.rebuild(entry.manifest["recipe"])
+            step = rebuild(entry.manifest["recipe"])
             if not step.makeable:
                 print(f"{name}: left out, it rests on texts that are not here")
                 continue
             sample, left = sample - 1, left - cost
             again = step.entry()
-            drift = drift_of(*(values.load(form, one.folder) for one in (unpacked(entry), again)))
+            drift = drift_of(*(registry.load_value(form, one.folder) for one in (unpacked(entry), again)))
             verdict = "agrees" if drift <= TOLERANCE[form] and step.key == entry.manifest["key"] else "DIFFERS"
             differing += verdict != "agrees"
             print(f"{name}: {verdict}, largest drift {drift:.2g} (tolerance {TOLERANCE[form]})")
             if verdict == "agrees":
-                dates[place_of(entry.manifest)] = provenance.now()
+                dates[place_of(entry.manifest)] = ledger.now()
                 draft = log.with_suffix(".part")
                 draft.write_text(json.dumps({place: {"on": date, "manifest": known[place]} for place, date in dates.items()},
                                             indent=0, sort_keys=True) + "\n", encoding="utf-8")

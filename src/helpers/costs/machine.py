@@ -4,7 +4,7 @@ import os
 import re
 from typing import Any
 
-from helpers.steps import numerics, provenance
+from helpers.steps import ledger, numerics
 
 FLAGS = ("amx_bf16", "avx512_bf16", "avx512f", "avx2")  # a processor's instructions for matrices, the best first
 SIDE, PRODUCTS = 1024, 40  # of the matrices whose product is timed, and how many in a round: 86 GFLOP
@@ -14,7 +14,7 @@ def describe() -> dict[str, Any]:
     """CPU, cores, memory, system, and what decides the arithmetic: device, type, its instructions for matrices, GPU in use."""
     import torch
 
-    return {**provenance.machine(), "device": numerics.device(), "dtype": numerics.dtype(),
+    return {**ledger.machine(), "device": numerics.device(), "dtype": numerics.dtype(),
             "flags": sorted(numerics.cpu_flags() & {*FLAGS}),
             "gpu": torch.cuda.get_device_name() if numerics.device() == "cuda" else None}
 

@@ -9,7 +9,7 @@ from typing import Any
 from helpers import paths
 from helpers.costs import machine
 from helpers.errors import BadInput
-from helpers.steps import provenance
+from helpers.steps import ledger
 
 
 def file_of(out: str) -> Path:
@@ -47,7 +47,7 @@ def add(file: Path, name: str, section: dict[str, Any]) -> None:
     content = read(file) if file.exists() and file != no_machines(name) else {"machine": own, "sections": {}}
     if machine.name_of(content["machine"]) != machine.name_of(own):
         raise BadInput(f"the measurements are those of {content['machine']['cpu']}", file=file, mend="give another file by --out")
-    stamp = {"measured": provenance.now(), "commit": provenance.commit(), "versions": provenance.versions()}
+    stamp = {"measured": ledger.now(), "commit": ledger.commit(), "versions": ledger.versions()}
     content["machine"] = own
     content["sections"][name] = {**stamp, **section}
     file.parent.mkdir(parents=True, exist_ok=True)

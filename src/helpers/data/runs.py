@@ -15,7 +15,7 @@ import pandas as pd
 
 from helpers.data.lines import check_ids, number, text_lines
 from helpers.errors import BadInput
-from helpers.steps import ledger, values
+from helpers.steps import ledger, registry
 
 START, END = "# ir_metadata.start", "# ir_metadata.end"  # of the header that a run may have
 COLUMNS = ["query_id", "doc_id", "score"]
@@ -157,4 +157,4 @@ def _save(run: pd.DataFrame, folder: Path) -> None:
     (folder / FILE).write_bytes(lzma.compress("".join(lines).encode()))
 
 
-values.FORMS["run"] = values.Form(_save, _load)
+registry.FORMS["run"] = registry.Form(_save, _load)

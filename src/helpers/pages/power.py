@@ -9,7 +9,7 @@ from helpers.pages import page
 from helpers.pages.fragments import Fragment
 from helpers.pages.numbers import count, plain
 from helpers.pages.readiness import BySize, printed_lead
-from helpers.steps import Step, provenance
+from helpers.steps import Step, ledger
 from helpers.systems.evaluated import Evaluation, trainings
 from helpers.systems.starting_points import CONDENSER, MLM
 
@@ -28,7 +28,7 @@ def spent(runs: Sequence[Step], kept: Iterable[Step]) -> Spent:
         runs: a step for each seed of each system, which need not be kept itself.
         kept: steps whose entries tell the seconds of all that is below them.
     """
-    known = {part.get("key", ""): part["seconds"] for step in kept for part in provenance.timed(step.entry().manifest)}
+    known = {part.get("key", ""): part["seconds"] for step in kept for part in ledger.timed(step.entry().manifest)}
     behind = [trainings(run) for run in runs]
     once = frozenset[str].intersection(*behind) if len(behind) > 1 else frozenset[str]()
     own = frozenset[str]().union(*behind) - once

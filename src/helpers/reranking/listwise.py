@@ -25,7 +25,7 @@ from helpers.networks.inference import packed_logits, padded_logits, reads_packe
 from helpers.networks.longformer import as_studied
 from helpers.reranking.groups import Groups, held_out
 from helpers.reranking.losses import total
-from helpers.steps import ledger, multi_gpu, numerics, step
+from helpers.steps import ledger, numerics, processes, step
 
 STOPPED = "stopped"
 LONGEST_GRADIENT = 1.0
@@ -98,9 +98,9 @@ def listwise_cross_encoder(groups: pd.DataFrame, queries: pd.DataFrame, store: P
         state["log"].append({"step": 0, "eval_loss": held_out_loss()})
     with ledger.bar("training step", steps, state["step"]) as shown:
         for batch in data.batches(state["step"]):
-            loss = loss_of(multi_gpu.share(batch))
+            loss = loss_of(processes.share(batch))
             loss.backward()
-            multi_gpu.average(loss, *(weight.grad for weight in model.parameters() if weight.requires_grad))
+            processes.average(loss, *(weight.grad for weight in model.parameters() if weight.requires_grad))
             torch.nn.utils.clip_grad_norm_(model.parameters(), LONGEST_GRADIENT)
             optimizer.step()
             schedule.step()
@@ -116,11 +116,11 @@ def listwise_cross_encoder(groups: pd.DataFrame, queries: pd.DataFrame, store: P
                 if watched and watched.falls(state["step"], state["log"][-1]["eval_loss"]):
                     save(model, tokenizer, backbone, checkpoints / STOPPED)
                     adjust(model, trainable or "all")
-            if multi_gpu.is_first():
+            if processes.is_first():
                 kept.keep(state["step"], parts, state | {"watched": watched and vars(watched)})
     trained = model.num_parameters(only_trainable=True)
     save(model, tokenizer, backbone, folder)
-    if watched and multi_gpu.is_first():
+    if watched and processes.is_first():
         shutil.copytree(checkpoints / STOPPED, folder / STOPPED)
     read = len(data.train) * training.epochs  # groups, of which the first text is relevant, if there are labels
     (folder / "log.json").write_text(json.dumps({
@@ -138,7 +138,7 @@ def early_stopped(model: Path, *, folder: Path) -> None:
 
 def save(model: Any, tokenizer: Any, backbone: Backbone, folder: Path) -> None:
     """Keep weights and tokenizer. What was frozen is the start's, and not the backbone's: it is kept, too."""
-    if not multi_gpu.is_first():
+    if not processes.is_first():
         return
     adjust(model, "all")
     folder.mkdir(exist_ok=True)

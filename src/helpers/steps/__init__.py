@@ -8,14 +8,10 @@
 
 Calling a step gives a `Step`, which may stand as an argument of another one. `value()` looks for the key in the
 reader's store, then among the recorded runs, and computes it otherwise, inputs first and only those that are needed:
-in this process, or on a cluster (`helpers.steps.cluster_steps`).
+in this process, or on a cluster (`helpers.steps.cluster`).
 """
 
-from helpers.steps import cluster_steps
-from helpers.steps.computation import Step, fresh_since
-from helpers.steps.declaration import step
+from helpers.steps.computation import Step, fresh_since, rebuild, step
 from helpers.steps.registry import Definition, Shards, kind
 
-Step.elsewhere = staticmethod(cluster_steps.compute)
-
-__all__ = ["Definition", "Shards", "Step", "fresh_since", "kind", "step"]
+__all__ = ["Definition", "Shards", "Step", "fresh_since", "kind", "rebuild", "step"]

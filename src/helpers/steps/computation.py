@@ -1,21 +1,24 @@
-"""One computation: its recipe and key, where its value is, and how it is made."""
+"""Steps: their declaration, their recipe and key, where a value is, how it is made, and how a step is made again."""
 
 import contextlib
 import functools
+import importlib
+import inspect
 import json
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 from helpers import paths
 from helpers.errors import BadInput
-from helpers.steps import digests, ledger, multi_gpu, numerics, provenance, recipe, registry, turns, values
+from helpers.steps import cluster, digests, ledger, numerics, processes, recipe, registry
 from helpers.steps.recorded import Recorded
-from helpers.steps.registry import Definition
+from helpers.steps.registry import Definition, Shards
 from helpers.steps.store import Entry, Store
 
+ASKING = {cluster.VARIABLE: None, "BOOK_LEDGER": None}  # unset on a worker: what is missing is computed there; who asks notes it
 SUMMARY = ("step", "key", "seconds", "finished", "numerics", "inputs")  # of an input's manifest
 
 
@@ -23,8 +26,6 @@ class Step:
     """One computation with its arguments; `key` names it, `value()` gives its result."""
 
     _recorded_too = True  # whether a recorded value is used
-    # what computes a step in place of this process, or gives None: `helpers.steps` sets it to the cluster, if there is one
-    elsewhere: "Callable[[Step], tuple[Entry, str] | None]" = staticmethod(lambda step: None)
 
     def __init__(self, definition: Definition, arguments: dict[str, Any]):
         self.definition, self.arguments = definition, arguments
@@ -48,7 +49,7 @@ class Step:
         return Step(self.definition, self.arguments | changes).here()
 
     def recipe(self) -> dict[str, Any]:
-        """The plain description from which `helpers.steps.rebuilding` makes the step again."""
+        """The plain description from which `rebuild` makes the step again."""
         return self._recipe
 
     def __repr__(self) -> str:
@@ -57,14 +58,14 @@ class Step:
     def value(self) -> Any:
         """The result: from the store, from the recorded runs, or computed now."""
         entry = self.entry()
-        return values.load(self.definition.form, entry.folder)
+        return registry.load_value(self.definition.form, entry.folder)
 
     def entry(self) -> Entry:
         """Like `value`, but the store's entry (folder and manifest) instead of the value."""
-        turns.come_in()
+        processes.come_in()
         entry, source = self.lookup()
         if entry is None:
-            entry, source = Step.elsewhere(self) or self._compute()
+            entry, source = cluster.compute(self, work) or self._compute()
         ledger.note(entry.manifest, source)
         return entry
 
@@ -107,9 +108,9 @@ class Step:
 
     def _compute(self, parts: Sequence[tuple[str, str]] = ()) -> tuple[Entry, str]:
         store = Store(paths.store())
-        turns.go_out()
+        processes.go_out()
         with store.lock(self.name, self.key):
-            turns.come_in()
+            processes.come_in()
             entry, source = self.lookup()  # another process may have finished it while this one waited
             if entry is not None:
                 return entry, source
@@ -118,7 +119,7 @@ class Step:
             inputs = [(part, part.lookup()[0] if shards else part.entry()) for part in self.inputs()]
             loaded = functools.partial(_loaded, {part.key: entry for part, entry in inputs})
             resolved = {} if shards else {name: recipe.replaced(value, loaded) for name, value in self.arguments.items()}
-            started, clock = provenance.now(), time.perf_counter()
+            started, clock = ledger.now(), time.perf_counter()
             ledger.progress(f"{self.name} ...")
 
             def fill(folder: Path) -> None:
@@ -126,24 +127,25 @@ class Step:
                 if self.definition.resumable:
                     extra["checkpoints"] = store.checkpoints(self.name, self.key, self._class)
                 if shards and self.definition.shards is not None:
-                    value = self.definition.shards.join([values.load(s.manifest["form"], s.folder) for s in shards], **extra)
+                    joined = [registry.load_value(shard.manifest["form"], shard.folder) for shard in shards]
+                    value = self.definition.shards.join(joined, **extra)
                 else:
-                    with self._unchanging(), turns.alone() if self.definition.timing else contextlib.nullcontext():
-                        value = multi_gpu.call(self.definition, {**resolved, **extra})
-                    if (processes := multi_gpu.processes(self.definition, resolved)) > 1:
-                        manifest["processes"] = processes
-                values.save(self.definition.form, value, folder)
+                    with self._unchanging(), processes.alone() if self.definition.timing else contextlib.nullcontext():
+                        value = processes.call(self.definition, {**resolved, **extra})
+                    if (count := processes.count_of(self.definition, resolved)) > 1:
+                        manifest["processes"] = count
+                registry.save_value(self.definition.form, value, folder)
                 spent = sum(shard.manifest["seconds"] for shard in shards)
                 manifest["seconds"] = round(time.perf_counter() - clock + spent, 3)
-                manifest["finished"] = provenance.now()
+                manifest["finished"] = ledger.now()
 
             of = shards[0].numerics if shards else numerics.class_of(
                 _own_class(self.definition), [entry.numerics for _, entry in inputs if entry is not None])
             manifest: dict[str, Any] = {
                 "step": self.name, "version": self.definition.version, "form": self.definition.form,
                 "numerics": of, "recipe": self._recipe, "started": started,
-                "inputs": provenance.told_once([_summary(part, entry) for part, entry in inputs], set()),
-                "machine": provenance.machine(), "versions": provenance.versions(), "commit": provenance.commit(),
+                "inputs": ledger.told_once([_summary(part, entry) for part, entry in inputs], set()),
+                "machine": ledger.machine(), "versions": ledger.versions(), "commit": ledger.commit(),
             }
             entry = store.write(self.name, self.key, manifest, fill)
             store.drop_checkpoints(self.name, self.key, self._class)
@@ -217,7 +219,7 @@ def _of_one_class(store: Store, of: str, parts: Sequence[tuple[str, str]]) -> li
 def _loaded(entries: dict[str, Entry | None], part: Any) -> Any:
     """The value of an input step; data as it is."""
     entry = entries[part.key] if isinstance(part, Step) else None
-    return part if entry is None else values.load(part.definition.form, entry.folder)
+    return part if entry is None else registry.load_value(part.definition.form, entry.folder)
 
 
 def _summary(part: Step, entry: Entry | None) -> dict[str, Any]:
@@ -225,3 +227,114 @@ def _summary(part: Step, entry: Entry | None) -> dict[str, Any]:
     if entry is None:
         return {"step": part.name, "key": part.key}
     return json.loads(json.dumps({name: entry.manifest[name] for name in SUMMARY}))
+
+
+def step(version: int, form: str, network: bool = False, timing: bool = False,
+         resumable: bool = False, parallel: bool = False,
+         shards: Shards | None = None) -> Callable[[Callable[..., Any]], Callable[..., Step]]:
+    """Make a function a step; BadInput for a form that nobody has registered.
+
+    A function of form `folder` takes one more keyword argument, `folder`: the empty folder that it fills. A resumable one takes
+    `checkpoints` too: a folder that stays until the value is finished.
+
+    Args:
+        version: raise it when the meaning of the result changes; `tests/steps.json` keeps the decision honest.
+        form: how the value is kept, see `registry`.
+        network: whether the function itself computes with a neural network: its rounding is then that of this machine, and on a
+            cluster it is given to a worker with a GPU. What is only made of such values says nothing; their numerics class
+            follows from their inputs (`helpers.steps.numerics`).
+        timing: whether it is a measurement of time or memory, which belongs to the machine that it was made on; it is made when
+            nothing else computes, see `processes`, and `Step.here` leaves the recorded one aside.
+        resumable: whether the function keeps checkpoints, and goes on from those that an interrupted run left.
+        parallel: whether it is a training that several processes may run together, see `processes`.
+        shards: how a cluster computes it in parts; without a cluster it is computed as a whole.
+    """
+    registry.FORMS[form]  # noqa: B018 - unknown ones are refused here, not when the value is kept
+
+    def wrap(function: Callable[..., Any]) -> Callable[..., Step]:
+        definition = Definition(function.__name__, version, form, network, function, get_type_hints(function),
+                                timing, resumable, parallel, shards)
+        registry.STEPS[definition.name] = definition
+        signature = inspect.signature(function)
+
+        @functools.wraps(function)
+        def build(*args: Any, **kwargs: Any) -> Step:
+            hidden = dict.fromkeys(["folder"] * (form == "folder") + ["checkpoints"] * resumable)
+            bound = signature.bind(*args, **kwargs, **hidden)
+            bound.apply_defaults()
+            arguments = {name: _typed(definition, name, value) for name, value in bound.arguments.items()
+                         if name not in hidden}
+            return Step(definition, arguments)
+
+        build.definition = definition  # type: ignore[attr-defined]
+        return build
+
+    return wrap
+
+
+def _typed(definition: Definition, name: str, value: Any) -> Any:
+    """A float parameter given as an int is the same recipe; any other mismatch of a plain type is a mistake."""
+    hint = definition.hints.get(name)
+    if hint is float and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    if hint in (int, float, str, bool) and type(value) is not hint:
+        raise TypeError(f"{definition.name}({name}={value!r}): a parameter of type {hint.__name__}, not {type(value).__name__}")
+    return value
+
+
+def rebuild(description: Any, lazily: bool = False) -> Any:
+    """The argument that a recipe describes: steps and data parts are made again, the rest is plain.
+
+    Args:
+        description: a recipe, or a part of one.
+        lazily: whether the inputs of a step are made again only when they are asked for: looking it up reads no data.
+
+    Raises:
+        KeyError: if a step of that name and version no longer exists.
+    """
+    made: dict[int, Any] = {}  # what several inputs share is one object in a recipe that was unfolded, and made once
+
+    def again(part: dict[str, Any]) -> Any:
+        if id(part) not in made:
+            made[id(part)] = _Described(part) if lazily and "data" not in part else _made(part, again)
+        return made[id(part)]
+
+    return recipe.replaced(description, again)
+
+
+def _made(part: dict[str, Any], again: Callable[[dict[str, Any]], Any]) -> Any:
+    if "data" in part:
+        data = registry.KINDS[part["data"][0]](part)
+        if data.recipe()["digest"] != part["digest"]:
+            raise BadInput(f"{'/'.join(part['data'])} has changed since", mend="compute the step again")
+        return data
+    return Step(registry.defined(part), {name: recipe.replaced(item, again) for name, item in part["arguments"].items()})
+
+
+class _Described(Step):
+    def __init__(self, description: dict[str, Any]):
+        self.definition, self._recipe = registry.defined(description), description
+        self.name, self.key = self.definition.name, recipe.key_of(description)
+
+    @functools.cached_property
+    def arguments(self) -> dict[str, Any]:  # type: ignore[override]
+        return {name: rebuild(item, lazily=True) for name, item in self._recipe["arguments"].items()}
+
+
+def work(task: dict[str, Any]) -> None:
+    """Compute a step on a worker of a cluster, into the store that it shares with whoever asks.
+
+    Args:
+        task: its `recipe`, the `modules` that define it and its inputs, the `settings` (environment variables), and `shards`,
+            name and key of those that it is to be joined from.
+    """
+    numerics.settle({**task["settings"], **ASKING})
+    for module in task["modules"]:
+        importlib.import_module(module)
+    try:
+        step = rebuild(task["recipe"], lazily=True)
+    except KeyError as error:
+        raise BadInput(f"a worker has another version of the book: {error.args[0]}", mend="start the workers again") from None
+    lock = Store(paths.store()).lock_file(step.name, step.key)
+    cluster.wait(lambda: lock.exists() or None, f"a worker does not see {lock}, which was there before it was asked")
+    step.joined(task["shards"]) if task["shards"] else step.entry()

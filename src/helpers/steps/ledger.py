@@ -1,16 +1,25 @@
-"""The ledger: which step values this process used, and where each came from.
+"""Where values come from: the ledger of those that this process used, machine, versions, commit and date of a computation.
 
-A page's provenance table, `make explain` and the tests read it; with `BOOK_LEDGER` every line also goes to that file.
+A page's provenance table, `make explain` and the tests read the ledger; with `BOOK_LEDGER` every line also goes to that file.
 """
 
+import contextlib
+import functools
 import json
 import os
+import platform
+import subprocess
 import sys
+from collections.abc import Iterator, Mapping
+from datetime import datetime, timezone
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from tqdm import tqdm
 
+from helpers import paths
 from helpers.errors import printable
+from helpers.steps import numerics
 
 WARNED: set[str] = set()
 USED: dict[str, dict[str, Any]] = {}  # by key, in order of first use
@@ -58,3 +67,66 @@ def cost(line: dict[str, Any]) -> float:
 
     visit(line)
     return sum(seen.values())
+
+
+PACKAGES = ("torch", "transformers", "tokenizers", "pyserini", "faiss-cpu", "ir_measures", "numpy", "scipy", "pandas")
+
+
+@functools.cache
+def machine() -> dict[str, Any]:
+    """CPU model, number of cores, threads if the reader limits them, memory in GiB, operating system."""
+    limit = os.environ.get("OMP_NUM_THREADS", "")
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return {"cpu": numerics.cpu("model name") or platform.processor() or platform.machine(), "cores": os.cpu_count(),
+            "threads": int(limit) if limit.isdigit() else None, "memory_gib": round(memory / 2**30),
+            "system": platform.system(), "python": platform.python_version()}
+
+
+@functools.cache
+def versions() -> dict[str, str]:
+    """Versions of the libraries that decide a number."""
+    versions = {}
+    for package in PACKAGES:
+        with contextlib.suppress(PackageNotFoundError):
+            versions[package] = version(package)
+    return versions
+
+
+@functools.cache
+def commit() -> str:
+    """The commit of the working tree, with `+` if there are changes on top; `unknown` outside a checkout."""
+    try:
+        head = _git("rev-parse", "--short=12", "HEAD")
+        return head + ("+" if _git("status", "--porcelain", "--untracked-files=no") else "")
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+
+
+def timed(manifest: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """The step of a manifest and all below it, those whose seconds it tells: elsewhere a step is only named."""
+    if "seconds" in manifest:
+        yield manifest
+    for below in manifest.get("inputs") or ():
+        yield from timed(below)
+
+
+def now() -> str:
+    """The time in UTC, to the second."""
+    return datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")  # noqa: UP017 - elsewhere Python may be 3.10
+
+
+def _git(*arguments: str) -> str:
+    done = subprocess.run(["git", "-C", str(paths.ROOT), *arguments], capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+def told_once(lines: list[dict[str, Any]], seen: set[str], direct: bool = True) -> list[dict[str, Any]]:
+    """Inputs with what is below a step at its first place alone, elsewhere it is named, or told without that if it is a direct
+    input: a chain of rankings would tell of its index dozens of times."""
+    told = []
+    for line in lines:
+        known = line["key"] in seen
+        seen.add(line["key"])
+        told.append({name: line[name] for name in ("step", "key")} if known and not direct else
+                    {**line, "inputs": [] if known else told_once(line.get("inputs", []), seen, direct=False)})
+    return told

@@ -194,7 +194,7 @@ def load(files: Sequence[Path], home: Path) -> dict[str, Any]:
 
 def serve(home: Path) -> None:
     """Compute the steps whose keys come in, one a line, and say for each what became of it."""
-    from helpers.steps import rebuilding, recipe
+    from helpers.steps import rebuild, recipe
 
     out: IO[str] = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # what libraries print is not an answer
@@ -205,7 +205,7 @@ def serve(home: Path) -> None:
     print("ready", file=out, flush=True)
     for key in map(str.strip, sys.stdin):
         try:
-            step = rebuilding.rebuild(recipe.unfolded(steps[key]["recipe"]), lazily=True)
+            step = rebuild(recipe.unfolded(steps[key]["recipe"]), lazily=True)
             answer = f"done {step.entry().folder}"
         except Exception as error:  # noqa: BLE001 - whatever a step raises is told, and the next one has its turn
             traceback.print_exc()

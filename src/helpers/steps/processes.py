@@ -1,13 +1,19 @@
-"""Several GPUs inside one step: the step's function is run by one process a GPU.
+"""Processes beside each other: several that train one step together, and chapters side by side of which one measures time.
 
-A training reads its `share` of each batch, and takes the `average` of loss and gradients over the processes. The batch of a step
-stays the batch of a step, so the recipe, its key and, but for rounding, its result are those of one process. The first process
-alone writes.
+**Several GPUs inside one step.** The function of a step that is declared `parallel` is run by one process a GPU: it reads its
+`share` of each batch, and takes the `average` of loss and gradients over the processes. The batch of a step stays the batch of a
+step, so the recipe, its key and, but for rounding, its result are those of one process. The first process alone writes. The loss
+must be a mean over the examples of a batch: one that compares them with each other would see fewer of them in each process.
 
-Only steps declared `parallel` are run so: their loss is a mean over the examples of a batch. A loss that compares the
-examples of a batch with each other would see fewer of them in each process.
+**Turns.** Whoever measures time has the machine alone. A process is *present* while it computes, and absent while it waits for
+another one's value. A measurement begins when nobody else is present, and until it ends nobody comes in. Both are locks of the
+operating system on files in the folder that `BOOK_TURNS` names, so that a process which dies is absent; without that variable a
+process asks nobody.
 """
 
+import contextlib
+import fcntl
+import functools
 import importlib
 import os
 import pickle
@@ -15,15 +21,17 @@ import subprocess
 import sys
 import tempfile
 import traceback
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 
 from helpers.steps import numerics, registry
 from helpers.steps.registry import Definition
 
-VARIABLE = "BOOK_PROCESSES"  # at most how many; on a CPU, where there would be one, just as many
+MOST = "BOOK_PROCESSES"  # at most how many; on a CPU, where there would be one, just as many
+TURNS = "BOOK_TURNS"
 
 
 def visible() -> list[str]:
@@ -35,11 +43,11 @@ def visible() -> list[str]:
     return given.split(",")[:count] if given else [str(number) for number in range(count)]
 
 
-def processes(definition: Definition, arguments: dict[str, Any]) -> int:
+def count_of(definition: Definition, arguments: dict[str, Any]) -> int:
     """How many processes run a step: one, or the largest power of two that GPUs and batch size allow."""
     if not definition.parallel:
         return 1
-    limit = os.environ.get(VARIABLE, "")
+    limit = os.environ.get(MOST, "")
     several = len(visible()) if numerics.device() == "cuda" else 1
     if limit:
         several = min(several, int(limit)) if numerics.device() == "cuda" else int(limit)
@@ -51,14 +59,14 @@ def processes(definition: Definition, arguments: dict[str, Any]) -> int:
 
 def call(definition: Definition, arguments: dict[str, Any]) -> Any:
     """The value of a step's function; a parallel one fills its folder and has none."""
-    count = processes(definition, arguments)
+    count = count_of(definition, arguments)
     if count == 1:
         return definition.function(**arguments)
     with tempfile.TemporaryDirectory() as scratch:
         task = Path(scratch) / "task.pickle"
         task.write_bytes(pickle.dumps((definition.function.__module__, definition.name, arguments)))
         done = subprocess.run([sys.executable, "-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={count}",
-                               "-m", "helpers.steps.multi_gpu", str(task)],
+                               "-m", "helpers.steps.processes", str(task)],
                               env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}, check=False)
         problems = sorted(Path(scratch).glob("problem-*"), key=lambda file: file.stat().st_mtime_ns)
         if done.returncode or problems or not any(arguments["folder"].iterdir()):
@@ -116,6 +124,53 @@ def main(task: Path) -> None:
     except BaseException:
         (task.parent / f"problem-{rank}").write_text(traceback.format_exc())
         raise
+
+
+class _Locks(NamedTuple):
+    """Shared by those who are present; the gate is shut by whoever wants to be alone, so that nobody new comes in."""
+
+    room: IO[str]
+    gate: IO[str]
+
+
+@functools.cache
+def _locks(folder: str) -> _Locks:
+    return _Locks(*(open(Path(folder) / name, "a") for name in _Locks._fields))  # noqa: SIM115 - open as long as the process
+
+
+def come_in() -> None:
+    """Be present from now on; first whoever waits for the machine has it."""
+    if folder := os.environ.get(TURNS):
+        room, gate = _locks(folder)
+        fcntl.flock(room, fcntl.LOCK_UN)
+        fcntl.flock(gate, fcntl.LOCK_SH)
+        fcntl.flock(room, fcntl.LOCK_SH)
+        fcntl.flock(gate, fcntl.LOCK_UN)
+
+
+def go_out() -> None:
+    """Be absent: before waiting for another process, which may want to be alone."""
+    if folder := os.environ.get(TURNS):
+        fcntl.flock(_locks(folder).room, fcntl.LOCK_UN)
+
+
+@contextlib.contextmanager
+def alone() -> Iterator[None]:
+    """Within, nobody else is present; afterwards this process is."""
+    folder = os.environ.pop(TURNS, "")  # what is measured, and processes that it starts, ask nobody
+    if not folder:
+        yield
+        return
+    room, gate = _locks(folder)
+    fcntl.flock(room, fcntl.LOCK_UN)
+    fcntl.flock(gate, fcntl.LOCK_EX)
+    try:
+        fcntl.flock(room, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.environ[TURNS] = folder
+        fcntl.flock(room, fcntl.LOCK_SH)
+        fcntl.flock(gate, fcntl.LOCK_UN)
 
 
 if __name__ == "__main__":
