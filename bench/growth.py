@@ -21,8 +21,7 @@ from helpers.costs.peak_memory import peak, reset_peak, resident
 from helpers.costs.timing import clocked, in_new_process
 from helpers.data.runs import cut
 from helpers.data.texts import Texts, text_store
-from helpers.data.tokens import WindowTokens, pair_ids, query_ids, window_tokens
-from helpers.data.windows import WHOLE
+from helpers.data.windows import WHOLE, WindowTokens, pair_ids, query_ids, window_tokens
 from helpers.encoders.embeddings import passage_embeddings
 from helpers.networks import backbone
 from helpers.networks.backbone import attention

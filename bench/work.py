@@ -11,8 +11,7 @@ import pandas as pd
 
 from helpers.data.runs import COLUMNS, cut
 from helpers.data.texts import Texts
-from helpers.data.tokens import WindowTokens, pair_ids, query_ids
-from helpers.data.windows import windows
+from helpers.data.windows import WindowTokens, pair_ids, query_ids, windows
 from helpers.networks import backbone
 from helpers.networks.encoder import SCORING, write_whole
 from helpers.reranking.aggregation import aggregate

@@ -35,8 +35,8 @@ from conftest import write_collection
 from dry_steps import write_page
 from helpers import paths, steps
 from helpers.data.collection import open_collection
-from helpers.data.external_run import external_run
-from helpers.data.queries import queries as query_step
+from helpers.data.elsewhere import external_run
+from helpers.data.runs import queries as query_step
 from helpers.data.texts import Texts, text_store
 from helpers.evaluation.comparable import as_label
 from helpers.evaluation.verdicts import UNTESTED
@@ -202,7 +202,6 @@ def races(rng: random.Random, place: Path) -> tuple[Act, None]:
 
 NAMES = ("collection", "does_it_work", "recipe", "parameters", "epochs", "seeds", "grid", "model_size")
 CELL = """from helpers.data.collection import open_collection
-from helpers.data.queries import queries
 from helpers.pages import page
 page.prose(f"{{len(queries([open_collection(collection).part('queries', 'test')], {size}, 1).value())}} queries in all")"""
 

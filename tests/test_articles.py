@@ -7,8 +7,7 @@ import pytest
 
 from helpers import paths
 from helpers.data.almanac import Almanac
-from helpers.data.articles import article_of, articles_of, split_of, splits_of
-from helpers.data.texts import Texts
+from helpers.data.texts import Texts, article_of, articles_of, split_of, splits_of
 from helpers.errors import BadInput
 from helpers.networks import backbone
 from helpers.reranking.groups import labelled_groups

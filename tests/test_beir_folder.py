@@ -5,8 +5,8 @@ import json
 
 import pytest
 
-from helpers.data.beir_folder import BeirFolder
 from helpers.data.collection import open_collection
+from helpers.data.folders import BeirFolder
 from helpers.systems.testbed import Testbed
 
 

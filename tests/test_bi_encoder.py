@@ -8,7 +8,7 @@ from safetensors.torch import load_file
 from transformers import AutoModel
 
 from helpers.data.runs import ranked
-from helpers.data.tokens import WindowTokens
+from helpers.data.windows import WindowTokens
 from helpers.encoders import bi_encoder, embeddings
 from helpers.encoders.bi_encoder import examples, split
 from helpers.networks import backbone

@@ -12,7 +12,7 @@ import cluster_toys as toys
 from helpers import paths
 from helpers.data import collection
 from helpers.data.texts import text_store
-from helpers.data.tokens import window_tokens
+from helpers.data.windows import window_tokens
 from helpers.errors import BadInput
 from helpers.networks import backbone
 from helpers.steps import cluster, computation, rebuild, registry
@@ -76,7 +76,7 @@ def test_a_described_step_is_the_step_and_reads_no_data(made):
 def test_a_process_that_knows_nothing_makes_a_step_again_from_its_task(made):
     """A worker imports what registers the steps, their forms and the kinds of data in the recipe, and no more."""
     needed = registry.modules(made.recipe())
-    assert needed == {f"helpers.{name}" for name in ("data.collection", "data.texts", "data.tokens", "networks.backbone")}
+    assert needed == {f"helpers.{name}" for name in ("data.collection", "data.texts", "data.windows", "networks.backbone")}
     Store(paths.store()).lock_file(made.name, made.key).touch()
     task = {"recipe": made.recipe(), "modules": sorted(needed), "settings": {"BOOK_STORE": str(paths.store())}, "shards": []}
     script = "import json, sys; from helpers.steps import computation; computation.work(json.load(sys.stdin))"

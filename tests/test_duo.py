@@ -7,10 +7,9 @@ import pandas as pd
 import pytest
 import torch
 
-from helpers.data.articles import split_of, splits_of
 from helpers.data.collection import open_collection
-from helpers.data.tokens import duo_ids
-from helpers.data.windows import doc_of
+from helpers.data.texts import split_of, splits_of
+from helpers.data.windows import doc_of, duo_ids
 from helpers.reranking.duo import DUOS, compared, duo_groups, duo_scores, in_pairs, reordered
 from helpers.reranking.losses import total
 from helpers.systems.pairwise_reranker import PairwiseReranker, duobert

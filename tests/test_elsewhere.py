@@ -7,7 +7,7 @@ import pytest
 from helpers import paths
 from helpers.data import elsewhere
 from helpers.data.collection import open_collection
-from helpers.data.external_run import File
+from helpers.data.elsewhere import File
 from helpers.errors import BadInput
 from helpers.steps import recipe
 from helpers.steps.store import fingerprint

@@ -6,12 +6,9 @@ from random import Random
 
 import pytest
 
-from helpers.data.almanac import Almanac
-from helpers.data.almanac.joining import FEWEST, MOST, PARTS, joined, places, sizes
-from helpers.data.almanac.long import LongAlmanac
-from helpers.data.articles import splits_of
+from helpers.data.almanac import FEWEST, MOST, PARTS, Almanac, LongAlmanac, joined, places, sizes
 from helpers.data.collection import open_collection
-from helpers.data.texts import Texts
+from helpers.data.texts import Texts, splits_of
 from helpers.systems.document_reader import document_reader
 from helpers.systems.recipe import recipe
 from helpers.systems.testbed import SplitTestbed, Testbed

@@ -6,7 +6,7 @@ import pytest
 
 from helpers.data.collection import open_collection
 from helpers.data.collection_base import Text
-from helpers.data.msmarco_folder import MsMarcoFolder, read_qrels
+from helpers.data.folders import MsMarcoFolder, read_qrels
 from helpers.errors import BadInput
 from helpers.systems.testbed import Testbed, tuning_bed
 from toys import run_of

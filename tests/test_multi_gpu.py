@@ -14,7 +14,7 @@ from safetensors.torch import load_file
 import cluster_toys as toys
 from helpers.data import collection
 from helpers.data.texts import text_store
-from helpers.data.tokens import window_tokens
+from helpers.data.windows import window_tokens
 from helpers.networks import backbone, fine_tuning
 from helpers.networks.fine_tuning import Training
 from helpers.reranking.listwise import listwise_cross_encoder

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 import torch
 
-from helpers.data.articles import split_of, splits_of
 from helpers.data.collection import open_collection
+from helpers.data.texts import split_of, splits_of
 from helpers.errors import BadInput
 from helpers.reranking import aggregation
 from helpers.reranking.aggregation import DOCUMENTS, HEAD, STATES, Documents, aggregate, group_run

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from helpers.data.queries import adhoc_queries
+from helpers.data.runs import adhoc_queries
 from helpers.data.texts import Texts
 from helpers.systems import pipeline as module
 from helpers.systems.pipeline import Feedback, Pipeline

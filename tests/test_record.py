@@ -264,7 +264,7 @@ def test_verify_reads_all_of_the_store(fake, capsys):
 @pytest.mark.slow
 def test_the_command_line_verifies_a_step_of_the_book(fake):
     from helpers.data.collection import open_collection
-    from helpers.data.queries import qrels
+    from helpers.data.runs import qrels
     ship(qrels([open_collection("almanac").part("qrels", "document", "test")]))
     command = [sys.executable, "-m", "press.cli", "verify", "--sample", "1"]
     environment = {**os.environ, "BOOK_ROOT": str(fake)}

@@ -6,8 +6,7 @@ import torch
 from safetensors.torch import load_file
 
 from helpers.data.texts import Texts
-from helpers.data.tokens import WindowTokens, pair_ids, query_ids
-from helpers.data.windows import windows
+from helpers.data.windows import WindowTokens, pair_ids, query_ids, windows
 from helpers.networks import backbone
 from helpers.networks.inference import load_scorer, probabilities
 from helpers.reranking.aggregation import aggregate

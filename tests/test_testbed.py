@@ -2,7 +2,7 @@ import shutil
 
 import pytest
 
-from helpers.data.external_run import external_run
+from helpers.data.elsewhere import external_run
 from helpers.errors import BadInput
 from helpers.evaluation.measures import run_measures
 from helpers.pages import relevance

@@ -3,8 +3,7 @@
 import pytest
 
 from helpers.data.collection import open_collection
-from helpers.data.msmarco_folder import MsMarcoFolder
-from helpers.data.text_folder import TextFolder
+from helpers.data.folders import MsMarcoFolder, TextFolder
 from helpers.errors import BadInput
 
 

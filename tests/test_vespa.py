@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from helpers import paths
-from helpers.data.queries import adhoc_queries
-from helpers.data.tokens import WindowTokens, pair_ids, query_ids
+from helpers.data.runs import adhoc_queries
+from helpers.data.windows import WindowTokens, pair_ids, query_ids
 from helpers.errors import BadInput
 from helpers.networks import backbone
 from helpers.systems.testbed import Testbed

@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 from helpers.data.collection import check_qrels
-from helpers.data.external_run import external_run, without_same_id
+from helpers.data.elsewhere import external_run, without_same_id
 from helpers.data.texts import Texts
 from helpers.errors import BadInput
 from helpers.evaluation.pools import SHARE, are_pooled

@@ -15,10 +15,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from helpers.data.queries import adhoc_queries
+from helpers.data.runs import adhoc_queries
 from helpers.data.texts import Texts
-from helpers.data.tokens import WindowTokens, query_ids
-from helpers.data.windows import windows
+from helpers.data.windows import WindowTokens, query_ids, windows
 from helpers.errors import BadInput
 from helpers.networks import backbone
 from helpers.networks.fine_tuning import RankerTraining

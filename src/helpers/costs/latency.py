@@ -15,7 +15,7 @@ import pandas as pd
 from helpers.costs.timing import clocked, in_turns
 from helpers.data.runs import cut
 from helpers.data.texts import Texts
-from helpers.data.tokens import WindowTokens, duo_ids, pair_ids, query_ids
+from helpers.data.windows import WindowTokens, duo_ids, pair_ids, query_ids
 from helpers.encoders.embeddings import PASSAGES, WORDS, WholeTexts, max_sim
 from helpers.encoders.nearest_neighbours import EXACT, build, one_thread
 from helpers.networks.backbone import Backbone, read_tokenizer

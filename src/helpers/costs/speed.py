@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from helpers.costs.timing import always, clocked, interleave
-from helpers.data.tokens import WindowTokens, pair_ids, query_ids
+from helpers.data.windows import WindowTokens, pair_ids, query_ids
 from helpers.encoders.embeddings import PASSAGES, QUERIES
 from helpers.encoders.nearest_neighbours import (
     DEPTH,

@@ -16,15 +16,12 @@ from typing import Any
 
 import pandas as pd
 
-from helpers.data.almanac import Almanac
-from helpers.data.almanac.long import LongAlmanac
-from helpers.data.beir_folder import BeirFolder
+from helpers.data.almanac import Almanac, LongAlmanac
 from helpers.data.collection_base import Collection, Part
 from helpers.data.dictionaries import Dictionaries
 from helpers.data.elsewhere import Elsewhere
+from helpers.data.folders import BeirFolder, MsMarcoFolder, TextFolder
 from helpers.data.irds import IrDatasets
-from helpers.data.msmarco_folder import MsMarcoFolder
-from helpers.data.text_folder import TextFolder
 from helpers.errors import BadInput, is_unicode
 from helpers.steps import kind
 

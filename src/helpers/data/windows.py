@@ -1,9 +1,23 @@
-"""Windows: overlapping word windows of a document, with its title in front (Steensland 2021, section 4.1.2)."""
+"""Windows: overlapping word windows of a document, with its title in front (Steensland 2021, section 4.1.2).
 
-from collections.abc import Iterator
-from typing import NamedTuple
+Their tokens are computed once, as integers in one flat file, for training and for scoring. Judged passages tell which windows
+hold an answer, and whether it stands early, as Alarfaj (2022, chapter 6) suspects.
+"""
+
+import contextlib
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
 
 from helpers.data.collection_base import Text
+from helpers.data.texts import Texts
+from helpers.steps import step
 
 WHOLE = 1_000_000  # words of a window that no document outgrows: the whole document is one window
 TITLE_LIMIT = 50  # a longer title is left out: it would push the document into too many windows (Steensland 4.1.2)
@@ -44,3 +58,200 @@ def windows(text: Text, words: int, overlap: int) -> Iterator[Window]:
 def doc_of(window_id: str) -> str:
     """The document of a window id."""
     return window_id.rsplit("#", 1)[0]
+
+
+BATCH = 2_000
+
+
+@step(version=1, form="folder")
+def window_tokens(store: Path, backbone: Any, words: int, overlap: int, *, folder: Path) -> None:
+    """Tokenise every window of every text, without special tokens and without truncation.
+
+    Writes `ids.bin` (all ids, one after the other), `window_starts.npy` (where each window begins in it) and
+    `document_starts.npy` (the first window of each document, in the store's order), both with one closing entry. The backbone
+    brings its tokenizer.
+    """
+    tokenizer = backbone.tokenizer()
+    dtype = np.uint16 if len(tokenizer) < 2**16 else np.int32
+    stream = ((w.text, first == 0) for text in Texts(store)
+              for first, w in enumerate(windows(text, words, overlap)))
+    total = number = 0
+    with (open(folder / "ids.bin", "wb") as out, growing(folder / "window_starts.npy") as starts,
+          growing(folder / "document_starts.npy") as documents):
+        while batch := list(islice(stream, BATCH)):
+            encoded = tokenizer([text for text, _ in batch], add_special_tokens=False, verbose=False)["input_ids"]
+            for ids, (_, begins_document) in zip(encoded, batch, strict=True):
+                if begins_document:
+                    documents(number)
+                starts(total)
+                number, total = number + 1, total + len(ids)
+                out.write(np.asarray(ids, dtype=dtype).tobytes())
+        starts(total)
+        documents(number)
+    (folder / "dtype.txt").write_text(np.dtype(dtype).name)
+
+
+@contextlib.contextmanager
+def growing(file: Path) -> Iterator[Callable[[int], Any]]:
+    """A function that appends a whole number to what becomes an array file at the end: none of them is held in memory."""
+    draft = file.with_suffix(".part")
+    with draft.open("wb") as out:
+        yield lambda value: out.write(value.to_bytes(8, sys.byteorder, signed=True))
+    np.save(file, np.memmap(draft, dtype=np.int64, mode="r"))
+    draft.unlink()
+
+
+class WindowTokens:
+    """Reader of `window_tokens`: windows are named by their ids, looked up through the text store's positions."""
+
+    def __init__(self, folder: Path, store: Path):
+        file, dtype = folder / "ids.bin", (folder / "dtype.txt").read_text()
+        # a search that finds nothing has no texts, and an empty file cannot be mapped
+        self._ids = np.memmap(file, dtype=dtype, mode="r") if file.stat().st_size else np.zeros(0, dtype)
+        self._starts = np.load(folder / "window_starts.npy", mmap_mode="r")
+        self._documents = np.load(folder / "document_starts.npy", mmap_mode="r")
+        self._texts = Texts(store)
+
+    def windows_of(self, doc_id: str) -> Iterator[str]:
+        """The window ids of a document."""
+        position = self._texts.position(doc_id)
+        count = int(self._documents[position + 1] - self._documents[position])
+        return (f"{doc_id}#{number}" for number in range(count))
+
+    def __getitem__(self, window_id: str) -> np.ndarray:
+        doc_id, number = window_id.rsplit("#", 1)
+        window = int(self._documents[self._texts.position(doc_id)]) + int(number)
+        return self._ids[self._starts[window]:self._starts[window + 1]]
+
+
+def pair_ids(tokenizer, query: list[int], window: np.ndarray, max_length: int) -> tuple[list[int], list[int]]:  # noqa: ANN001
+    """The input of a cross-encoder: [CLS] query [SEP] window [SEP], the window cut so that it fits.
+
+    Returns:
+        input_ids and token_type_ids (0 for the query's part, 1 for the window's).
+    """
+    room = max_length - len(query) - 3
+    left = [tokenizer.cls_token_id, *query, tokenizer.sep_token_id]
+    right = [*window[:room].tolist(), tokenizer.sep_token_id]
+    return left + right, [0] * len(left) + [1] * len(right)
+
+
+def duo_ids(tokenizer, query: list[int], windows: Sequence[Sequence[int] | np.ndarray], max_length: int,  # noqa: ANN001
+            kinds: tuple[int, int, int] = (0, 1, 1)) -> tuple[list[int], list[int]]:
+    """The input of a pairwise cross-encoder: [CLS] query [SEP] one window [SEP] another [SEP], both cut at the same length.
+
+    Returns:
+        input_ids and token_type_ids, of `kinds` for the query's part and each window's. Nogueira et al. (2019) give the second
+        window a type of its own, which a BERT has not been trained with: by default both have the one that it knows.
+    """
+    room, end = (max_length - len(query) - 4) // 2, [tokenizer.sep_token_id]
+    parts = [[tokenizer.cls_token_id, *query, *end], *([*window[:room], *end] for window in windows)]
+    return [int(token) for part in parts for token in part], [kind for part, kind in zip(parts, kinds, strict=True) for _ in part]
+
+
+def query_ids(tokenizer, texts: list[str], limit: int) -> list[list[int]]:  # noqa: ANN001
+    """Word pieces of queries, cut at `limit` (47 in Steensland 4.1.1), without special tokens."""
+    return [ids[:limit] for ids in tokenizer(texts, add_special_tokens=False, verbose=False)["input_ids"]]
+
+
+@step(version=1, form="json")
+def text_statistics(store: Path, words: int, overlap: int) -> dict[str, Any]:
+    """Count texts, words and windows.
+
+    Returns:
+        `texts`, `words` (in all), `windows`, `empty` (texts without a body), and `lengths`: how many texts have each
+        length in words, titles included.
+    """
+    lengths: Counter[int] = Counter()
+    pieces, empty = 0, 0
+    for text in Texts(store):
+        lengths[len(f"{text.title} {text.body}".split())] += 1
+        empty += not text.body.strip()
+        pieces += sum(1 for _ in windows(text, words, overlap))
+    return {"texts": lengths.total(), "words": sum(n * count for n, count in lengths.items()), "windows": pieces, "empty": empty,
+            "lengths": {str(n): lengths[n] for n in sorted(lengths)}}
+
+
+def lengths_of(statistics: dict[str, Any]) -> dict[int, int]:
+    """The `lengths` with whole numbers as keys (JSON made texts of them)."""
+    return {int(n): count for n, count in statistics["lengths"].items()}
+
+
+def median_length(statistics: dict[str, Any]) -> int:
+    """The (lower) median of the lengths in words."""
+    lengths = lengths_of(statistics)
+    return int(np.quantile(list(lengths), 0.5, weights=list(lengths.values()), method="inverted_cdf"))
+
+
+SHARE = 0.5  # a window holds a passage if it has at least this share of its words
+
+
+@step(version=1, form="table")
+def answer_windows(documents: Path, passages: Path, document_qrels: pd.DataFrame, passage_qrels: pd.DataFrame, min_relevance: int,
+                   words: int, overlap: int) -> pd.DataFrame:
+    """The windows of relevant documents that hold a relevant passage.
+
+    Args:
+        passages: the text store of the passages, which are parts of the documents' bodies.
+        document_qrels: judgments of documents.
+        passage_qrels: judgments of passages, of the same queries.
+
+    Returns:
+        Columns query_id, window_id; a passage that stands in no relevant document of its query gives no row.
+    """
+    texts, parts = Texts(documents), Texts(passages)
+    rows = [(query, window) for query, document, passage in relevant_pairs(document_qrels, passage_qrels, min_relevance)
+            for window in holding(texts[document], parts[passage].body, words, overlap)]
+    return pd.DataFrame(rows, columns=["query_id", "window_id"]).drop_duplicates(ignore_index=True)
+
+
+@step(version=1, form="table")
+def answer_positions(documents: Path, passages: Path, document_qrels: pd.DataFrame, passage_qrels: pd.DataFrame,
+                     min_relevance: int) -> pd.DataFrame:
+    """The place of the first relevant passage in each relevant document; arguments as of `answer_windows`.
+
+    Returns:
+        Columns query_id, doc_id, begins (words of title and body before it), length (its words), words (the document's, title
+        included). A passage that stands in no relevant document of its query gives no row.
+    """
+    texts, parts = Texts(documents), Texts(passages)
+    rows: list[tuple[str, str, int, int, int]] = []
+    for query, doc_id, passage in relevant_pairs(document_qrels, passage_qrels, min_relevance):
+        title, body, piece = texts[doc_id].title.split(), texts[doc_id].body.split(), parts[passage].body.split()
+        start = find(body, piece)
+        if start is not None:
+            rows.append((query, doc_id, len(title) + start, len(piece), len(title) + len(body)))
+    places = pd.DataFrame(rows, columns=["query_id", "doc_id", "begins", "length", "words"])
+    return places.sort_values("begins", kind="stable").drop_duplicates(["query_id", "doc_id"]).sort_index(ignore_index=True)
+
+
+def relevant_pairs(document_qrels: pd.DataFrame, passage_qrels: pd.DataFrame,
+                   min_relevance: int) -> Iterator[tuple[str, str, str]]:
+    """Every query with each of its relevant documents and each of its relevant passages, whether that stands in it or not."""
+    passages, documents = (qrels.loc[qrels["relevance"] >= min_relevance, ["query_id", "doc_id"]]
+                           for qrels in (passage_qrels, document_qrels))
+    pairs = passages.merge(documents, on="query_id", suffixes=("_passage", "_document"))
+    return zip(pairs["query_id"], pairs["doc_id_document"], pairs["doc_id_passage"], strict=True)
+
+
+def holding(document: Text, passage: str, words: int, overlap: int) -> list[str]:
+    """The ids of the document's windows that hold at least half of a passage of its body; none if it is not in there."""
+    title, piece = document.title.split(), passage.split()
+    span = find(document.body.split(), piece)
+    if span is None:
+        return []
+    window_ids, start = [], 0
+    for window in windows(document, words, overlap):
+        shown = window.text.split()
+        size = len(shown) - (len(title) if shown[:len(title)] == title else 0)  # a long title is left out of all windows
+        shared = min(start + size, span + len(piece)) - max(start, span)
+        if shared >= SHARE * len(piece):
+            window_ids.append(window.window_id)
+        start += size - overlap
+    return window_ids
+
+
+def find(body: list[str], piece: list[str]) -> int | None:
+    """Where a sequence of words begins in a body, None if it is empty or not there."""
+    starts = range(len(body) - len(piece) + 1) if piece else ()
+    return next((start for start in starts if body[start:start + len(piece)] == piece), None)

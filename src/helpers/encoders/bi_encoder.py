@@ -11,8 +11,7 @@ import pandas as pd
 
 from helpers.data.runs import COLUMNS, cut
 from helpers.data.texts import Texts
-from helpers.data.tokens import WindowTokens, query_ids
-from helpers.data.windows import doc_of
+from helpers.data.windows import WindowTokens, doc_of, query_ids
 from helpers.networks.encoder import PASSAGE, QUERY, inputs, wrapped
 from helpers.networks.fine_tuning import PairDataset, RankerTraining, parted
 from helpers.registry import Registry

@@ -11,8 +11,7 @@ import pandas as pd
 from helpers.data.collection_base import Text
 from helpers.data.runs import COLUMNS, cut, ranked
 from helpers.data.texts import Texts, relevant_places, write_store
-from helpers.data.tokens import WindowTokens, query_ids
-from helpers.data.windows import windows
+from helpers.data.windows import WindowTokens, query_ids, windows
 from helpers.networks.backbone import Backbone
 from helpers.networks.encoder import PASSAGE, QUERY, Encoder, WholeModel, bi_encoder, wrapped
 from helpers.networks.inference import AT_ONCE

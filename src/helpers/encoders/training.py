@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from helpers.data.tokens import WindowTokens, query_ids
+from helpers.data.windows import WindowTokens, query_ids
 from helpers.encoders.bi_encoder import LOSSES, BiEncoderTraining, batch, examples, split
 from helpers.encoders.embeddings import WholeTexts
 from helpers.networks import fine_tuning

@@ -10,8 +10,7 @@ import pandas as pd
 from scipy import stats
 
 from helpers.data.texts import Texts
-from helpers.data.tokens import WindowTokens
-from helpers.data.windows import WHOLE
+from helpers.data.windows import WHOLE, WindowTokens
 from helpers.networks.backbone import resolve
 from helpers.networks.fine_tuning import SPECIAL
 from helpers.pages import page, plots, training

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Mapping
 from functools import lru_cache, partial
 
-from helpers.data.articles import split_of, splits_of
 from helpers.data.runs import cut
+from helpers.data.texts import split_of, splits_of
 from helpers.evaluation.identity import NEITHER, IdentityGap, gap_excess, identity_gap, without_rivals
 from helpers.evaluation.significance import Interval
 from helpers.pages import page

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from helpers.data.texts import Texts
-from helpers.data.tokens import WindowTokens
+from helpers.data.windows import WindowTokens
 from helpers.networks.encoder import inputs
 from helpers.networks.inference import padded
 from helpers.steps import step

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from helpers.data.texts import Texts
-from helpers.data.tokens import query_ids
+from helpers.data.windows import query_ids
 from helpers.errors import BadInput
 from helpers.networks import fine_tuning
 from helpers.networks.backbone import Backbone, attention

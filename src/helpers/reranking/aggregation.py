@@ -15,8 +15,7 @@ import numpy as np
 import pandas as pd
 
 from helpers.data.runs import COLUMNS, cut, ranked
-from helpers.data.tokens import WindowTokens, pair_ids, query_ids
-from helpers.data.windows import doc_of
+from helpers.data.windows import WindowTokens, doc_of, pair_ids, query_ids
 from helpers.networks.backbone import read_tokenizer
 from helpers.networks.checkpoints import Checkpoints
 from helpers.networks.encoder import cls, maximum, pool

@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from helpers.data.tokens import WindowTokens, pair_ids, query_ids
+from helpers.data.windows import WindowTokens, pair_ids, query_ids
 from helpers.networks import fine_tuning
 from helpers.networks.backbone import Backbone, attention, keep_layers
 from helpers.networks.fine_tuning import PairDataset, RankerTraining, Settings, by_name

@@ -15,7 +15,7 @@ import pandas as pd
 from scipy.special import expit
 
 from helpers.data.runs import cut
-from helpers.data.tokens import WindowTokens, duo_ids, query_ids
+from helpers.data.windows import WindowTokens, duo_ids, query_ids
 from helpers.networks.backbone import read_tokenizer
 from helpers.networks.inference import AT_ONCE, load_scorer, probabilities
 from helpers.registry import Registry

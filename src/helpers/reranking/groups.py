@@ -15,8 +15,7 @@ import pandas as pd
 from helpers.data.collection_base import Text
 from helpers.data.runs import cut, ranked
 from helpers.data.texts import Texts, relevant_places
-from helpers.data.tokens import WindowTokens, duo_ids, pair_ids, query_ids
-from helpers.data.windows import doc_of
+from helpers.data.windows import WindowTokens, doc_of, duo_ids, pair_ids, query_ids
 from helpers.errors import BadInput
 from helpers.networks.fine_tuning import RankerTraining
 from helpers.steps import step

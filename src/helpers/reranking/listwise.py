@@ -16,7 +16,7 @@ import pandas as pd
 
 from helpers.data.runs import cut
 from helpers.data.texts import Texts, relevant_places
-from helpers.data.tokens import WindowTokens, pair_ids, query_ids
+from helpers.data.windows import WindowTokens, pair_ids, query_ids
 from helpers.errors import BadInput
 from helpers.networks.backbone import Backbone, attention, configuration, save_trained
 from helpers.networks.checkpoints import Checkpoints

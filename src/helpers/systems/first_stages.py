@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from helpers.costs.latency import latencies
-from helpers.data.external_run import external_run
+from helpers.data.elsewhere import external_run
 from helpers.encoders.embeddings import given_passage_embeddings, given_query_embeddings, window_store
 from helpers.encoders.nearest_neighbours import exact_search
 from helpers.errors import BadInput

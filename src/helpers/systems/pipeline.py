@@ -16,8 +16,7 @@ from typing import Protocol
 
 import pandas as pd
 
-from helpers.data.queries import adhoc_queries
-from helpers.data.runs import ranks
+from helpers.data.runs import adhoc_queries, ranks
 from helpers.data.texts import Texts
 from helpers.errors import BadInput
 from helpers.networks.backbone import resolve

@@ -17,13 +17,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
-from helpers.data import queries
-from helpers.data.articles import split_store
+from helpers.data import runs
 from helpers.data.collection import open_collection
 from helpers.data.collection_base import Collection
-from helpers.data.texts import merged_store, text_store
-from helpers.data.tokens import window_tokens
-from helpers.data.windows import WHOLE
+from helpers.data.texts import merged_store, split_store, text_store
+from helpers.data.windows import WHOLE, window_tokens
 from helpers.errors import BadInput
 from helpers.networks import backbone
 from helpers.networks.backbone import layers
@@ -76,7 +74,7 @@ class Pretraining(MaskedTraining):
         store = text_store(source.part("texts", self.unit))
         if not (self.articles and source.split_by_article):
             return store
-        judgments = queries.qrels([source.part("qrels", "document", self.articles)])
+        judgments = runs.qrels([source.part("qrels", "document", self.articles)])
         return split_store(store, judgments, source.relevant_from("document", self.articles))
 
     @property

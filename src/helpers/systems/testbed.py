@@ -13,14 +13,12 @@ from typing import Any
 
 import pandas as pd
 
-from helpers.data import queries
-from helpers.data.answers import answer_positions, answer_windows
-from helpers.data.articles import QUERY_SPLITS, split_store
+from helpers.data import runs
 from helpers.data.collection import check_qrels, open_collection, with_relevance
 from helpers.data.collection_base import Collection, Text
-from helpers.data.external_run import external_run
-from helpers.data.texts import Texts, candidate_store, text_store
-from helpers.data.tokens import window_tokens
+from helpers.data.elsewhere import external_run
+from helpers.data.texts import QUERY_SPLITS, Texts, candidate_store, split_store, text_store
+from helpers.data.windows import answer_positions, answer_windows, window_tokens
 from helpers.errors import BadInput
 from helpers.evaluation import measures
 from helpers.networks.backbone import Backbone
@@ -82,13 +80,13 @@ class Testbed:
         """The sampled queries, or the ad-hoc ones."""
         if self.adhoc_queries is not None:
             return self.adhoc_queries
-        return queries.queries([self.source.part("queries", s) for s in self.splits], self.queries, self.seed,
+        return runs.queries([self.source.part("queries", s) for s in self.splits], self.queries, self.seed,
                                self.answer_types or None)
 
     @property
     def qrels_step(self) -> Step:
         """The judgments of the splits."""
-        return queries.qrels([self.source.part("qrels", self.unit, s) for s in self.splits])
+        return runs.qrels([self.source.part("qrels", self.unit, s) for s in self.splits])
 
     @property
     def judgments(self) -> tuple[Step, Step, int]:
@@ -203,7 +201,7 @@ class SplitTestbed(Testbed):
         """The text store of the splits' articles."""
         if not self.source.split_by_article:
             return super().store
-        judgments = queries.qrels([self.source.part("qrels", "document", split) for split in self.splits])
+        judgments = runs.qrels([self.source.part("qrels", "document", split) for split in self.splits])
         return split_store(super().store, judgments, self.source.relevant_from("document", self.splits[0]))
 
     @property

@@ -13,8 +13,7 @@ import numpy as np
 import pandas as pd
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator
 
-from helpers.data.queries import adhoc_queries
-from helpers.data.runs import COLUMNS, cut
+from helpers.data.runs import COLUMNS, adhoc_queries, cut
 from helpers.data.texts import Texts
 from helpers.data.windows import windows
 from helpers.networks import backbone

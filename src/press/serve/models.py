@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from helpers.data.tokens import WindowTokens, duo_ids, pair_ids, query_ids
+from helpers.data.windows import WindowTokens, duo_ids, pair_ids, query_ids
 from helpers.errors import BadInput
 from helpers.networks import backbone
 from helpers.networks.encoder import PASSAGE, QUERY, Encoder, wrapped

@@ -1,20 +1,34 @@
 """The Almanac: the built-in collection (CC0), an original miniature of MS MARCO. `DATASHEET.md` describes it.
 
     open_collection("almanac")
-    open_collection("almanac/4")        every fourth article, with the queries that these answer
+    open_collection("almanac/4")                every fourth article, with the queries that these answer
+    open_collection("almanac/long")             documents that are long: the answer stands in any part
+    open_collection("almanac/long-early")       the same parts, the answer in the first: early, as in MS MARCO
+    open_collection("almanac/4/long")           made of every fourth article
+
+A long document joins articles of one domain and one split, in their order, three to five at a time; sizes and leads are drawn
+with a seed. One article of each document is its *lead*. Of the ordinary queries those alone are kept that a lead answers, the
+same in both collections: they compare places query by query. Nothing else may tell which part that is. The first part's title
+would stand in front of every window, and be the lead's in one collection alone; so the title is the domain, and each part begins
+with its own.
 """
 
+import functools
 import re
+from collections import defaultdict
 from collections.abc import Iterator
-from itertools import islice
+from itertools import accumulate, islice
 from pathlib import Path
-from typing import Any
+from random import Random
+from typing import Any, NamedTuple
 
 import pandas as pd
 
 from helpers import paths
 from helpers.data.collection_base import Collection, Text
 from helpers.data.lines import json_lines
+from helpers.data.texts import splits_of
+from helpers.errors import BadInput
 from helpers.steps import digests, recipe
 
 
@@ -104,3 +118,163 @@ class Almanac(Collection):
 
 def _table(name: str) -> pd.DataFrame:
     return pd.read_csv(paths.ALMANAC / name, sep="\t", dtype=str, quoting=3, keep_default_na=False)
+
+
+PARTS = (3, 4, 5)  # articles of a document
+FEWEST, MOST = 1_670, 2_940  # its words: with any neighbours of the Almanac they make 2,000 to 4,000 word pieces
+MIXED = "mixed"  # the domain of documents that are made of what the domains leave over
+
+Article = dict[str, Any]  # doc_id, domain, title, sections of heading and text
+
+
+class Joined(NamedTuple):
+    """A document: its articles in their order, and which of them is the lead."""
+
+    doc_id: str
+    domain: str
+    parts: list[Article]
+    lead: int
+
+    def with_lead_first(self) -> "Joined":
+        """The same articles, the lead in front of the others."""
+        first, others = self.parts[self.lead], self.parts[:self.lead] + self.parts[self.lead + 1:]
+        return self._replace(parts=[first, *others], lead=0)
+
+
+def joined(articles: list[Article], splits: dict[str, str], seed: int) -> list[Joined]:
+    """The documents that articles make, by domain and first article, numbered within the domain.
+
+    What a domain cannot join (too few are left, or they are too long together) is joined across domains, still within its split;
+    what remains then, mostly an article or two, is left out.
+
+    Args:
+        articles: by rising id.
+        splits: of each article; one that is missing here is left out.
+        seed: draws how many articles each document takes, and its lead. Of the documents of one split and one number of parts
+            no place has two leads more than another.
+    """
+    groups: dict[tuple[str, str], list[Article]] = defaultdict(list)
+    for article in articles:
+        if article["doc_id"] in splits:
+            groups[article["domain"], splits[article["doc_id"]]].append(article)
+    rests: dict[tuple[str, str], list[Article]] = defaultdict(list)
+    runs: list[tuple[str, str, list[Article]]] = []
+    for (domain, split), group in groups.items():
+        cuts, rest = runs_of(group, Random(f"{seed} {domain} {split}"))
+        runs += [(domain, split, run) for run in cuts]
+        rests[MIXED, split] += rest
+    for (domain, split), group in rests.items():
+        runs += [(domain, split, run) for run in runs_of(group, Random(f"{seed} {domain} {split}"))[0]]
+    runs.sort(key=lambda run: (run[0], run[2][0]["doc_id"]))  # so that a document's number does not tell its split
+    leads = {(split, parts): places(parts, Random(f"{seed} {split} {parts}")) for split in splits.values() for parts in PARTS}
+    counts: dict[str, int] = defaultdict(int)
+    found = []
+    for domain, split, run in runs:
+        counts[domain] += 1
+        found.append(Joined(f"long-{domain}-{counts[domain]:02}", domain, run, next(leads[split, len(run)])))
+    return found
+
+
+def runs_of(articles: list[Article], random: Random) -> tuple[list[list[Article]], list[Article]]:
+    """The longest beginning of the articles that can be cut into documents, cut; and the rest."""
+    words = [words_of(article) for article in articles]
+    end, cuts = next((end, cuts) for end in range(len(words), -1, -1) if (cuts := sizes(words[:end], random)) is not None)
+    return [articles[stop - size:stop] for size, stop in zip(cuts, accumulate(cuts), strict=True)], articles[end:]
+
+
+def words_of(article: Article) -> int:
+    """The words of title, headings and texts."""
+    return len(" ".join([article["title"], *(text for section in article["sections"] for text in section.values())]).split())
+
+
+def sizes(words: list[int], random: Random) -> list[int] | None:
+    """How many articles each document takes, drawn anew where they leave a rest; None if there is no way to leave none.
+
+    Args:
+        words: of each article.
+    """
+    if not words:
+        return []
+    for size in random.sample(PARTS, len(PARTS)):
+        if size <= len(words) and FEWEST <= sum(words[:size]) <= MOST and (rest := sizes(words[size:], random)) is not None:
+            return [size, *rest]
+    return None
+
+
+def places(parts: int, random: Random) -> Iterator[int]:
+    """Places of leads without end: each once, in an order that is drawn, then each once again."""
+    while True:
+        yield from random.sample(range(parts), parts)
+
+
+class LongAlmanac(Almanac):
+    """Each article stands in one document at most, with others of its split; a document's grade is that of its best part."""
+
+    name = "The Almanac, long documents"
+    seed = 1  # of the cuts and of the leads
+
+    def __init__(self, spec: str = "almanac/long"):
+        """Of the whole, or of a part of it."""
+        self._home, _, order = spec.rpartition("/")
+        super().__init__(self._home)
+        self.spec, self.early = spec, order == "long-early"
+
+    @classmethod
+    def opens(cls, spec: str) -> bool:
+        """The name of the Almanac, or of a part of it, and then the order."""
+        return re.fullmatch(r"almanac(/[1-9]\d*)?/long(-early)?", spec) is not None
+
+    @property
+    def home(self) -> str:
+        """The Almanac, or the part of it, that the articles come from: it has the same splits."""
+        return self._home
+
+    @functools.cached_property
+    def documents(self) -> list[Joined]:
+        """Its documents; BadInput if the articles are too few for one."""
+        found = joined(list(self.articles()), splits_of(Almanac(self.home)), self.seed)
+        if not found:
+            raise BadInput(f"{self.home} has too few articles for a long document", mend="take a larger part of the Almanac")
+        return [one.with_lead_first() for one in found] if self.early else found
+
+    def texts(self, unit: str) -> Iterator[Text]:
+        """A document's body is its parts, each with its title before its sections; a passage is a section under that title."""
+        for document in self.documents:
+            parts = [(part["title"], [f"{section['heading']}. {section['text']}" for section in part["sections"]])
+                     for part in document.parts]
+            if unit == "document":
+                body = "\n\n".join(piece for title, sections in parts for piece in (title, *sections))
+                yield Text(document.doc_id, document.domain.capitalize(), body)
+            else:
+                passages = ((title, section) for title, sections in parts for section in sections)
+                for number, (title, section) in enumerate(passages):
+                    yield Text(f"{document.doc_id}.{number}", title, section)
+
+    def queries(self, split: str) -> pd.DataFrame:
+        """As in the Almanac; of train, dev and test those that a lead answers."""
+        frame = super().queries(split)
+        if split == "topics":
+            return frame
+        leads = {document.parts[document.lead]["doc_id"] for document in self.documents}
+        judged = super()._judged("document")
+        answered = judged[judged["doc_id"].isin(leads) & (judged["relevance"] >= self.relevant_from("document", split))]
+        return frame[frame["query_id"].isin(answered["query_id"])].reset_index(drop=True)
+
+    def _judged(self, unit: str) -> pd.DataFrame:
+        rows = super()._judged(unit)
+        rows["doc_id"] = rows["doc_id"].map(self._moved(unit))
+        return rows.dropna().groupby(["query_id", "doc_id"], sort=False, as_index=False).max()
+
+    def _moved(self, unit: str) -> dict[str, str]:
+        """Where each article, or each of its passages, is now."""
+        if unit == "document":
+            return {part["doc_id"]: document.doc_id for document in self.documents for part in document.parts}
+        moved: dict[str, str] = {}
+        for document in self.documents:
+            passages = [f"{part['doc_id']}.{number}" for part in document.parts for number in range(len(part["sections"]))]
+            moved |= {passage: f"{document.doc_id}.{number}" for number, passage in enumerate(passages)}
+        return moved
+
+    def text_digest(self, unit: str) -> str:
+        """Of the texts as they come out: what the rule and the seed make of the articles."""
+        return recipe.sha256(recipe.canonical([list(text) for text in self.texts(unit)]))
