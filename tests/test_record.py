@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import zipfile
 from types import SimpleNamespace
 
 import pandas as pd
@@ -217,7 +218,7 @@ def test_a_record_whose_key_is_not_that_of_its_recipe_is_never_used(fake):
     assert step.lookup() == (None, "missing")
 
 
-def test_the_same_entries_give_the_same_pack_in_whatever_order_they_came(fake):
+def test_the_same_entries_give_the_same_pack_in_whatever_order_they_came(fake, monkeypatch):
     entries = [stored("a_step", key) for key in "123"]
     recorded, other = Recorded(paths.RESULTS), Recorded(paths.RESULTS.parent / "other")
     recorded.add(entries)
@@ -231,6 +232,9 @@ def test_the_same_entries_give_the_same_pack_in_whatever_order_they_came(fake):
     assert len(recorded.entries()) == 4, "an entry takes its own place"
     recorded.write("a_step", recorded.entries()[:2])
     assert len(recorded.entries()) == 2
+    monkeypatch.setattr("helpers.steps.recorded.LARGEST", 3)  # an entry has 2 bytes
+    recorded.write("a_step", recorded.entries())
+    assert [len(zipfile.ZipFile(pack).namelist()) for pack in recorded.root.iterdir()] == [2, 2], "its value and its manifest"
     recorded.write("a_step", [])
     assert not list(recorded.root.iterdir()) and recorded.find("a_step", recipe.sha256("1"), "exact") is None
 

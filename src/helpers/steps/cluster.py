@@ -137,8 +137,7 @@ def _tell_libraries(threads: int) -> None:
 
 async def _share(count: int, gpus: list[str], dask_worker: Any) -> None:
     """Keep one of `count` workers, named 0, 1, ..., and the threads that it will start, to its share of this machine's cores; the
-    first ones have a GPU each, by its name in CUDA_VISIBLE_DEVICES. It is told so before its first step, and when it starts anew.
-    """
+    first ones have a GPU each, by its name in CUDA_VISIBLE_DEVICES. Dask calls it before a worker's first step."""
     number, threads = int(dask_worker.name), 1
     if hasattr(os, "sched_setaffinity"):  # elsewhere than on Linux the workers share all cores
         cores = sorted(os.sched_getaffinity(0))

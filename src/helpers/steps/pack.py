@@ -9,13 +9,13 @@ pieces, `name#000`, `name#001`. `plan.json` lists the steps in the order in whic
 and the SHA-256 of every file. Weights travel as they are: the key of a backbone is the digest of its files.
 """
 
-import hashlib
 import io
 import json
 import secrets
 import shutil
 import statistics
 import tarfile
+import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import distribution
@@ -24,7 +24,7 @@ from typing import Any
 
 from helpers import paths
 from helpers.errors import BadInput
-from helpers.steps import recipe, registry
+from helpers.steps import digests, recipe, registry
 from helpers.steps.computation import Step
 from helpers.steps.recorded import Recorded
 from helpers.steps.store import MANIFEST, Entry, Store, line_of, place_of, read_entry
@@ -225,42 +225,27 @@ def unpack(folder: Path) -> list[str]:
     """
     plans = (paths.store() / ASKED).glob("*.json")
     asked = {line["key"]: line for plan in plans for line in json.loads(plan.read_text())["steps"]}
-    entries: dict[str, dict[str, bytes]] = {}
-    for name, content in members(parts_of(folder, "done")):
-        parts = PurePosixPath(name).parts
-        entries.setdefault("/".join(parts[:3]), {})["/".join(parts[3:])] = content
-    lines = []
-    for place, files in entries.items():
-        if MANIFEST not in files:
-            lines.append(f"{place} was not written to its end")
-            continue
-        try:
-            manifest = json.loads(files[MANIFEST])
-            key, numerics = manifest["key"], manifest["numerics"]
-            known = asked[key]
-            whole = recipe.unfolded(manifest["recipe"])
-            sound = (place == f"{known['step']}/{key[:20]}/{numerics}" and recipe.key_of(whole) == key
-                     and recipe.unfolded(known["recipe"]) == whole and set(files) - {MANIFEST} == set(manifest["files"])
-                     and all(hashlib.sha256(files[name]).hexdigest() == told["sha256"]
-                             for name, told in manifest["files"].items()))
-        except (KeyError, ValueError, TypeError, AttributeError):
-            sound = False
-        if not sound:
-            raise BadInput(f"{place} is not what a pack of this store asked for, or is damaged", file=folder,
-                           mend="unpack what `helpers.steps.work` wrote for a pack that was made here")
-        store = Store(paths.store())
-        with store.lock(known["step"], key):
-            target = store.place(known["step"], key) / numerics
-            if read_entry(target) is not None:
-                lines.append(f"{known['step']} {key[:10]} was here already")
+    lines, store = list[str](), Store(paths.store())
+    with tempfile.TemporaryDirectory() as scratch:
+        there = Path(scratch).resolve()
+        for name, content in members(parts_of(folder, "done")):
+            (there / name).parent.mkdir(parents=True, exist_ok=True)
+            (there / name).write_bytes(content)
+        for place in sorted(there.glob("*/*/*")):
+            if not (place / MANIFEST).is_file():
+                lines.append(f"{place.relative_to(there)} was not written to its end")
                 continue
-
-            def fill(work: Path, files: dict[str, bytes] = files) -> None:
-                for name, content in files.items():
-                    if name != MANIFEST:
-                        (work / name).parent.mkdir(parents=True, exist_ok=True)
-                        (work / name).write_bytes(content)
-
-            store.write(known["step"], key, manifest | {"recipe": whole}, fill)
-        lines.append(f"{known['step']} {key[:10]} {numerics}, {manifest['seconds']:.0f} s")
+            entry = read_entry(place, digests.taken)
+            known = asked.get(entry.manifest["key"]) if entry else None
+            if not (entry and known and entry.manifest.get("recipe") == recipe.unfolded(known["recipe"])
+                    and entry.manifest["step"] == known["step"]):
+                raise BadInput(f"{place.relative_to(there)} is not what a pack of this store asked for, or is damaged",
+                               file=folder, mend="unpack what `helpers.steps.work` wrote for a pack that was made here")
+            name, key = known["step"], known["key"]
+            with store.lock(name, key):
+                if read_entry(store.place(name, key) / entry.numerics) is not None:
+                    lines.append(f"{name} {key[:10]} was here already")
+                    continue
+                store.take(entry)
+            lines.append(f"{name} {key[:10]} {entry.numerics}, {entry.manifest['seconds']:.0f} s")
     return lines

@@ -26,6 +26,7 @@ from helpers.steps.store import Entry, Store, line_of, parsed, place_of, sync
 
 MANIFESTS = "manifests"
 COMPRESSED = (".gz", ".xz")
+LARGEST = 3_000_000  # bytes of the values in a pack; what is larger has one of its own
 
 
 @dataclass(frozen=True)
@@ -63,24 +64,17 @@ class Recorded:
             self.write(name, (kept | new).values(), meant)
 
     def write(self, name: str, entries: Iterable[Entry], replaced: Iterable[Path] | None = None) -> None:
-        """Make a pack of a step's entries, if there are any, in place of some packs, or of all that the step has."""
-        lines, stream = [], io.BytesIO()
-        with zipfile.ZipFile(stream, "w") as archive:
-            for entry in sorted(entries, key=lambda entry: place_of(entry.manifest)):
-                place = place_of(entry.manifest)
-                lines.append(f"{place}\t{line_of(entry.manifest)}")
-                for file in sorted(entry.manifest["files"]):
-                    _put(archive, f"{place.partition('/')[2]}/{file}", (entry.folder / file).read_bytes())
-            _put(archive, MANIFESTS, "".join(lines).encode())
-        gone = {*(self._files(name) if replaced is None else replaced)}
-        new = self.root / f"{name}-{recipe.sha256(stream.getvalue())[:16]}.zip"
-        if lines:
+        """Make packs of a step's entries, if there are any, in place of some packs, or of all that the step has."""
+        gone, new = {*(self._files(name) if replaced is None else replaced)}, set[Path]()
+        for those in _parts(sorted(entries, key=lambda entry: place_of(entry.manifest))):
+            content = _packed(those)
             self.root.mkdir(parents=True, exist_ok=True)
-            draft = self.root / f".{name}.part"
-            draft.write_bytes(stream.getvalue())
+            draft, file = self.root / f".{name}.part", self.root / f"{name}-{recipe.sha256(content)[:16]}.zip"
+            draft.write_bytes(content)
             sync(draft)
-            draft.replace(new)
-        for file in gone - {new}:
+            draft.replace(file)
+            new.add(file)
+        for file in gone - new:
             file.unlink()
 
     def _packs(self, name: str) -> list[dict[str, tuple[Any, str]]]:
@@ -90,6 +84,32 @@ class Recorded:
         files = os.listdir(self.root) if self.root.is_dir() else []
         return [self.root / file for file in sorted(files)
                 if file.endswith(".zip") and name in ("", file.rpartition("-")[0])]
+
+
+def _parts(entries: list[Entry]) -> Iterator[list[Entry]]:
+    """Entries in their order, as many together as a pack may hold."""
+    part, size = list[Entry](), 0
+    for entry in entries:
+        own = sum(file["size"] for file in entry.manifest["files"].values())
+        if part and size + own > LARGEST:
+            yield part
+            part, size = [], 0
+        part, size = [*part, entry], size + own
+    if part:
+        yield part
+
+
+def _packed(entries: list[Entry]) -> bytes:
+    """The pack of some entries."""
+    lines, stream = [], io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        for entry in entries:
+            place = place_of(entry.manifest)
+            lines.append(f"{place}\t{line_of(entry.manifest)}")
+            for file in sorted(entry.manifest["files"]):
+                _put(archive, f"{place.partition('/')[2]}/{file}", (entry.folder / file).read_bytes())
+        _put(archive, MANIFESTS, "".join(lines).encode())
+    return stream.getvalue()
 
 
 def _put(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
@@ -111,15 +131,9 @@ def _pack(file: Path, state: digests.State | None) -> dict[str, tuple[Any, str]]
 
 def unpacked(entry: Entry) -> Entry:
     """An entry whose value can be loaded: that of a folder lies in the reader's store."""
-    def fill(work: Path) -> None:
-        for file in manifest["files"]:
-            (work / file).parent.mkdir(parents=True, exist_ok=True)
-            (work / file).write_bytes((entry.folder / file).read_bytes())
-
-    manifest, store = entry.manifest, Store(paths.store() / "unpacked")
-    name, key = manifest["step"], manifest["key"]
-    if manifest["form"] != "folder":
+    if entry.manifest["form"] != "folder":
         return entry
+    store, name, key = Store(paths.store() / "unpacked"), entry.manifest["step"], entry.manifest["key"]
     with store.lock(name, key):
         there = store.find(name, key, entry.numerics)
-        return there if there is not None and there.manifest == manifest else store.write(name, key, manifest, fill)
+        return there if there is not None and there.manifest == entry.manifest else store.take(entry)

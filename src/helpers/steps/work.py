@@ -26,6 +26,9 @@ from pathlib import Path
 from typing import IO, Any
 
 from helpers.errors import BadInput
+from helpers.steps import rebuild, recipe
+from helpers.steps.pack import PART, PLAN, Parts, members
+from helpers.steps.store import MANIFEST
 
 GRACE = 8.0  # seconds kept for the last entries
 LOOK, WINDOW = 0.2, 20.0  # seconds between looks, and over which a gain is measured
@@ -54,8 +57,6 @@ class Crew:
     """The processes, what waits for them, and what they got done."""
 
     def __init__(self, steps: list[dict[str, Any]], home: Path, out: Path, until: float, jobs: int):
-        from helpers.steps.pack import PART, Parts
-
         self.waiting, self.home, self.until, self.jobs = list(steps), home, until, jobs
         self.workers: list[Worker] = []
         self.done, self.failed = dict[str, float](), dict[str, str]()
@@ -75,12 +76,8 @@ class Crew:
 
     def next(self) -> dict[str, Any] | None:
         """The first step in the pack's order whose inputs are there and that will end in time."""
-        for step in self.waiting:
-            if all(key in self.done for key in step["inputs"]) and \
-                    time.monotonic() + MARGIN * self.expected(step) < self.until:
-                self.waiting.remove(step)
-                return step
-        return None
+        return next((step for step in self.waiting if all(key in self.done for key in step["inputs"])
+                     and time.monotonic() + MARGIN * self.expected(step) < self.until), None)
 
     def hire(self) -> None:
         """Start one process more."""
@@ -104,6 +101,7 @@ class Crew:
             if worker.step is not None and (worker.said or worker.process.poll() is not None):
                 self._finished(worker, worker.said.pop(0) if worker.said else "failed the process ended")
             if worker.step is None and worker.process.poll() is None and (step := self.next()) is not None:
+                self.waiting.remove(step)
                 worker.step, worker.begun = step, time.monotonic()
                 worker.process.stdin.write(step["key"] + "\n")  # type: ignore[union-attr]
                 worker.process.stdin.flush()  # type: ignore[union-attr]
@@ -123,11 +121,10 @@ class Crew:
         self.ratio.setdefault(step["step"], []).append(seconds / max(step["seconds"], 0.1))
         if step["wanted"]:
             folder = Path(rest)
-            files = (one for one in folder.rglob("*") if one.is_file())
-            for file in sorted(files, key=lambda one: (one.name == "manifest.json", one)):  # by which an entry is whole
+            files = sorted(one for one in folder.rglob("*") if one.is_file() and one.name != MANIFEST)
+            for file in (*files, folder / MANIFEST):  # by which an entry is whole
                 with file.open("rb") as stream:
-                    self.parts.add(f"{step['step']}/{step['key'][:20]}/{folder.name}/{file.relative_to(folder).as_posix()}",
-                                   stream, file.stat().st_size)
+                    self.parts.add(file.relative_to(folder.parents[2]).as_posix(), stream, file.stat().st_size)
             self._sent(step).parent.mkdir(exist_ok=True)
             self._sent(step).touch()
 
@@ -145,7 +142,7 @@ class Crew:
         while time.monotonic() < self.until:
             self.look()
             busy = sum(one.step is not None for one in self.workers)
-            if not busy and self.next_is_none():
+            if not busy and self.next() is None:
                 break
             if not self.workers:
                 self.hire()
@@ -168,16 +165,9 @@ class Crew:
         for worker in self.workers:
             worker.process.kill()
 
-    def next_is_none(self) -> bool:
-        """Whether nothing can begin any more."""
-        return not any(all(key in self.done for key in step["inputs"])
-                       and time.monotonic() + MARGIN * self.expected(step) < self.until for step in self.waiting)
-
 
 def load(files: Sequence[Path], home: Path) -> dict[str, Any]:
     """Lay a pack's files into a folder; the plan. BadInput for what is damaged or missing."""
-    from helpers.steps.pack import PLAN, members
-
     plan: dict[str, Any] = {}
     found: dict[str, str] = {}
     for name, content in members(files):
@@ -194,8 +184,6 @@ def load(files: Sequence[Path], home: Path) -> dict[str, Any]:
 
 def serve(home: Path) -> None:
     """Compute the steps whose keys come in, one a line, and say for each what became of it."""
-    from helpers.steps import rebuild, recipe
-
     out: IO[str] = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # what libraries print is not an answer
     plan = json.loads((home / "plan.json").read_text())
