@@ -9,8 +9,6 @@ from helpers import paths
 from helpers.data.almanac import Almanac
 from helpers.data.texts import Texts, article_of, articles_of, split_of, splits_of
 from helpers.errors import BadInput
-from helpers.networks import backbone
-from helpers.reranking.groups import labelled_groups
 from helpers.steps import recipe
 from helpers.steps.recorded import Recorded
 from helpers.systems.bi_encoder import BiEncoder
@@ -111,17 +109,6 @@ def test_the_recorded_trainings_of_the_default_book_read_their_own_articles():
     assert {"bi_encoder", "deepct", "distilled_cross_encoder", "distilled_encoder", "listwise_cross_encoder",
             "pointwise_cross_encoder", "pretrained",
             "word_expansion"} == {trained["step"] for trained in trainings}
-
-
-@pytest.mark.slow
-def test_a_text_of_another_split_cannot_be_drawn(store):
-    bed = SplitTestbed("almanac", "passage", ("train",), queries=1)
-    query = bed.query_frame["query_id"][0]
-    dev = next(name for name, split in splits_of(Almanac()).items() if split == "dev")
-    run = pd.DataFrame({"query_id": [query], "doc_id": [f"{dev}.0"], "score": [1.0]})
-    with pytest.raises(KeyError, match="no text"):
-        labelled_groups.definition.function(bed.query_frame, bed.qrels_step.value(), 2, [run], bed.store.value(),
-                                            bed.tokens(backbone.resolve("packaged")).value(), 2, 10, 1)
 
 
 def test_a_collection_that_is_not_split_by_article_keeps_its_texts(folder):

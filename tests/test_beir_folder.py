@@ -1,13 +1,11 @@
 """A folder in BEIR's form: texts, queries by split, judgments, and what is out of form."""
 
-import gzip
 import json
 
 import pytest
 
 from helpers.data.collection import open_collection
 from helpers.data.folders import BeirFolder
-from helpers.systems.testbed import Testbed
 
 
 def lines(*records):
@@ -38,19 +36,3 @@ def test_texts_queries_and_judgments(folder):
     assert opened.qrels("document", "test").to_numpy().tolist() == [["q1", "d1", 2], ["q1", "d2", 0]]
     assert opened.relevant_from("document", "test") == 1  # of documents, every grade above 0 counts
     assert opened.qrels("document", "train")["relevance"].tolist() == [1]  # without a line that names the columns
-
-
-def test_bm25_finds_a_document_by_its_title(folder):
-    run = Testbed(str(folder), "document", ("test",)).bm25(0.9, 0.4, 10).value()
-    assert run["doc_id"].tolist() == ["d1"]
-
-
-def test_packing_a_file_changes_nothing(folder):
-    opened = open_collection(str(folder))
-    before, texts = opened.text_digest("document"), list(opened.texts("document"))
-    plain = folder / "corpus.jsonl"
-    (folder / "corpus.jsonl.gz").write_bytes(gzip.compress(plain.read_bytes()))
-    plain.unlink()
-    opened = open_collection(str(folder))
-    assert (opened.text_digest("document"), list(opened.texts("document"))) == (before, texts)
-    assert opened.sources("texts", "document") == [folder / "corpus.jsonl.gz"]

@@ -84,12 +84,6 @@ def test_a_process_that_knows_nothing_makes_a_step_again_from_its_task(made):
     assert made.lookup()[1] == "stored"
 
 
-@pytest.mark.parametrize("spec", ["dask", "localhost:8786", "LOCAL", "tcp://"])
-def test_a_word_that_is_no_cluster_is_refused(spec):
-    with pytest.raises(BadInput, match="no cluster '.*Mend: use local, slurm, or the address"), cluster.started(spec):
-        pass
-
-
 def test_an_address_without_a_scheduler_is_refused_and_nothing_is_left(own_store, monkeypatch, capsys):
     monkeypatch.setattr(cluster, "PATIENCE", 0.5)
     with socket.socket() as taken:
@@ -104,8 +98,3 @@ def test_slurm_is_refused_where_there_is_none(monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(BadInput, match="`sbatch` is not found. Mend: "), cluster.started("slurm"):
         pass
-
-
-def test_without_a_cluster_nothing_is_set(own_store):
-    with cluster.started(""):
-        assert cluster.VARIABLE not in os.environ

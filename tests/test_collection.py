@@ -66,12 +66,6 @@ def test_a_part_of_the_almanac_is_a_collection_of_its_own(almanac, unit):
         assert set(qrels["query_id"]) == set(queries)
 
 
-def test_almanac_topic_grades(almanac):
-    grades = {unit: almanac.qrels(unit, "topics")["relevance"].value_counts().to_dict() for unit in almanac.units}
-    assert grades["document"] == {3: 213, 2: 107, 1: 311, 0: 3373}  # the data sheet's counts
-    assert sum(grades["passage"].values()) == 8410
-
-
 def test_almanac_document_holds_its_passages(almanac):
     document = next(almanac.texts("document"))
     passages = list(islice(almanac.texts("passage"), 6))
@@ -114,22 +108,7 @@ def test_a_part_is_made_again_from_its_recipe(tmp_path):
     pd.testing.assert_frame_equal(again.load(), part.load())
 
 
-@pytest.mark.parametrize("part", [("texts", "chapter"), ("qrels", "chapter", "test"), ("queries", "holdout"),
-                                  ("qrels", "passage", "holdout")])
-def test_unknown_parts_name_the_choices(almanac, part):
-    with pytest.raises(BadInput, match="choose from (document, passage|train, dev, test)"):
-        almanac.part(*part)
-
-
 # ---- opening ----
-
-@pytest.mark.parametrize("spec, said", [
-    ("almanach", "almanac.*folder.*irds:"), ("/no/such/folder", "almanac.*folder.*irds:"),
-    ("irds:no-such-dataset", "no-such-dataset")])
-def test_what_cannot_be_opened_names_the_three_doors(spec, said, tmp_path, monkeypatch):
-    monkeypatch.setenv("IR_DATASETS_HOME", str(tmp_path))
-    with pytest.raises(BadInput, match=said):
-        open_collection(spec)
 
 
 def test_a_family_whose_splits_alone_are_datasets_shares_its_texts(tmp_path, monkeypatch):
@@ -221,11 +200,6 @@ def test_a_failed_irds_download_lists_address_digest_and_place(tiny_irds, tmp_pa
         assert f"({len(content)} B, md5 {md5(content).hexdigest()})\n    -> {places[kind]}" in text
         assert text.count(NOWHERE) == 1  # what was not asked for is not listed
         assert f"the {kind} of {tiny.spec} could not be fetched" in text
-
-
-def test_an_irds_file_with_a_wrong_digest_is_said_to_have_failed(tiny_irds):
-    with serving({"qrels": b"q1 0 d2 1\n"}) as served, pytest.raises(NetworkNeeded, match="HashVerificationError"):
-        tiny_irds(served.url).qrels("passage", "test")
 
 
 def test_too_little_disk_for_an_irds_file_is_no_matter_of_the_network(tiny_irds, monkeypatch):

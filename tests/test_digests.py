@@ -43,12 +43,6 @@ def test_a_change_is_seen_even_if_size_and_time_are_put_back(settled, monkeypatc
     assert digests.sha256(settled) == sha(b"changed")
 
 
-def test_a_file_of_just_now_is_read_every_time(settled, monkeypatch):
-    monkeypatch.setattr(digests, "SETTLED", 10**12)
-    assert digests.sha256(settled) == sha(b"weights")
-    assert digests.KNOWN == {}
-
-
 def test_that_of_a_large_file_outlives_the_process(settled, monkeypatch):
     monkeypatch.setattr(digests, "LARGE", 3)
     digests.sha256(settled)
@@ -61,10 +55,6 @@ def test_packed_and_unpacked_are_kept_apart(settled):
     settled = settled.rename(settled.with_suffix(".gz"))
     settled.write_bytes(gzip.compress(b"text"))
     assert digests.sha256(settled, open_bytes) == sha(b"text") != digests.sha256(settled)
-
-
-def test_what_is_not_there_has_no_state(tmp_path):
-    assert digests.state_of(tmp_path / "none") is None
 
 
 def test_a_file_is_read_every_time_until_a_tick_has_passed(settled, monkeypatch):

@@ -17,6 +17,7 @@ from local_server import serving
 
 CONTENT = bytes(range(256)) * 4000  # a million bytes
 MD5 = hashlib.md5(CONTENT).hexdigest()
+WHOLE = len(CONTENT)
 OTHER = "0" * 32
 
 
@@ -37,21 +38,27 @@ def part(target):
     return target.with_name(target.name + ".part")
 
 
-def test_a_file_arrives_whole_and_leaves_no_part(served, address, tmp_path):
+@pytest.mark.parametrize(("left", "size", "server", "asked", "sent"), [
+    (b"", WHOLE, {}, [""], WHOLE), (CONTENT[:400_000], WHOLE, {}, ["bytes=400000-"], WHOLE - 400_000),
+    (b"x" * 1000, WHOLE, {"ranges": False}, ["bytes=1000-"], WHOLE),
+    (b"x" * (WHOLE + 1), WHOLE, {}, [""], WHOLE), (b"x" * (WHOLE + 1), None, {}, ["bytes=1024001-", ""], WHOLE),  # it says 416
+    (CONTENT[:5000], None, {"shift": -10}, ["bytes=5000-", ""], WHOLE),  # another range than the one that was asked for
+    (b"", WHOLE, {"status": [503, 429]}, ["", "", ""], WHOLE)])
+def test_a_file_arrives_whole_whatever_was_left_and_leaves_no_part(served, address, tmp_path, left, size, server, asked, sent):
     target = tmp_path / "new" / "file.bin"
-    assert fetch(address, target, len(CONTENT), md5=MD5) == target
-    assert target.read_bytes() == CONTENT
+    target.parent.mkdir()
+    if left:
+        part(target).write_bytes(left)
+    vars(served).update(server)
+    assert fetch(address, target, size, md5=MD5).read_bytes() == CONTENT
     assert not part(target).exists()
-    assert served.requested == [""]
+    assert (served.requested, served.sent[-1]) == (asked, sent)
 
 
-def test_a_part_that_an_earlier_process_left_is_gone_on_from(served, address, tmp_path):
-    target = tmp_path / "f"
-    part(target).write_bytes(CONTENT[:400_000])
-    fetch(address, target, len(CONTENT), md5=MD5)
-    assert target.read_bytes() == CONTENT
-    assert served.requested == ["bytes=400000-"]
-    assert served.sent == [len(CONTENT) - 400_000]
+def test_a_file_that_the_server_does_not_have_is_asked_for_once(served, tmp_path):
+    with pytest.raises(NetworkNeeded, match="404"):
+        fetch(f"{served.url}/other.bin", tmp_path / "f")
+    assert len(served.requested) == 1
 
 
 def test_a_killed_process_loses_at_most_a_block(served, address, tmp_path):
@@ -81,30 +88,6 @@ def test_a_killed_process_loses_at_most_a_block(served, address, tmp_path):
     fetch(address, target, len(CONTENT), md5=MD5)  # the killed process holds no lock
     assert target.read_bytes() == CONTENT
     assert served.sent == [len(CONTENT) - kept]
-
-
-def test_a_server_without_ranges_starts_anew(served, address, tmp_path):
-    served.ranges = False
-    part(tmp_path / "f").write_bytes(b"x" * 1000)
-    fetch(address, tmp_path / "f", len(CONTENT), md5=MD5)
-    assert (tmp_path / "f").read_bytes() == CONTENT
-    assert (served.requested, served.sent) == (["bytes=1000-"], [len(CONTENT)])
-
-
-@pytest.mark.parametrize("size", [None, len(CONTENT)])
-def test_a_part_that_is_too_long_starts_anew(served, address, tmp_path, size):
-    part(tmp_path / "f").write_bytes(b"x" * (len(CONTENT) + 1))
-    fetch(address, tmp_path / "f", size, md5=MD5)
-    assert (tmp_path / "f").read_bytes() == CONTENT
-    assert served.sent == [len(CONTENT)]
-    assert served.requested == (["bytes=1024001-", ""] if size is None else [""])  # unknown: the server says 416
-
-
-def test_another_range_than_asked_for_is_not_appended(served, address, tmp_path):
-    served.shift = -10
-    part(tmp_path / "f").write_bytes(CONTENT[:5000])
-    fetch(address, tmp_path / "f", md5=MD5)
-    assert (tmp_path / "f").read_bytes() == CONTENT
 
 
 def test_a_wrong_digest_removes_the_part_and_names_everything(address, tmp_path):
@@ -145,18 +128,6 @@ def test_without_a_server_the_error_says_what_to_put_where(tmp_path, monkeypatch
         with pytest.raises(NetworkNeeded) as caught:
             fetch(url, tmp_path / "index.tar.gz", 3_720_616_156 // 1000, md5=MD5)
     assert all(text in str(caught.value) for text in (url, "3.7 MB", MD5, f"-> {tmp_path / 'index.tar.gz'}", "elsewhere"))
-
-
-def test_a_file_that_the_server_does_not_have_is_asked_for_once(served, tmp_path):
-    with pytest.raises(NetworkNeeded, match="404"):
-        fetch(f"{served.url}/other.bin", tmp_path / "f")
-    assert len(served.requested) == 1
-
-
-def test_a_busy_server_is_asked_again(served, address, tmp_path):
-    served.status = [503, 429]
-    fetch(address, tmp_path / "f", md5=MD5)
-    assert len(served.requested) == 3
 
 
 def test_too_little_disk_is_said_before_anything_is_asked(served, address, tmp_path, monkeypatch):

@@ -9,7 +9,6 @@ from helpers.data.collection_base import Text
 from helpers.data.folders import MsMarcoFolder, read_qrels
 from helpers.errors import BadInput
 from helpers.systems.testbed import Testbed, tuning_bed
-from toys import run_of
 
 GOOD = {"collection.tsv": "p1\ta pond\np2\ta river\n", "queries.tsv": "q1\twater\nq2\tstream\n",
         "qrels.tsv": "q1\t0\tp1\t1\nq2\t0\tp2\t1\n"}
@@ -40,13 +39,6 @@ def test_a_good_folder_is_read(make):
     assert list(collection.texts("passage")) == [Text("p1", "", "a pond"), Text("p2", "", "a river")]
     assert collection.queries("test").to_dict("list") == {"query_id": ["q1", "q2"], "text": ["water", "stream"]}
     assert collection.qrels("passage", "test").to_numpy().tolist() == [["q1", "p1", 1], ["q2", "p2", 1]]
-
-
-@pytest.mark.parametrize("first, second", [("collection.tsv", "collection.tsv.gz"), ("docs.tsv", "msmarco-docs.tsv"),
-                                           ("queries.test.tsv", "queries.tsv"), ("qrels.tsv", "qrels.txt")])
-def test_two_files_for_one_thing_are_both_named(make, first, second):
-    with pytest.raises(BadInput, match=f"{first} and {second} are two files for one thing"):
-        make({first: "x\ty\n", second: "x\ty\n"})
 
 
 @pytest.mark.parametrize("make_it", [Path.mkdir, os.mkfifo])
@@ -86,32 +78,11 @@ def test_judgments_of_other_queries_are_counted_and_left_out(make):
     assert collection.warnings["judgments of queries outside the split"] == 2
 
 
-def test_line_ends_of_windows_quotes_and_odd_separators_in_texts(make):
-    collection = make({"collection.tsv": 'p1\t"a pond\r\np2\tline\u2028separator\x0bkept\r\n', "queries.tsv": 'q1\t"water\n'})
-    assert [text.body for text in collection.texts("passage")] == ['"a pond', "line\u2028separator\x0bkept"]
-    assert collection.queries("test")["text"].tolist() == ['"water']
-
-
 # ---- judgments in either form ----
 
 def test_trec_judgments_keep_their_grades(tmp_path):
     (tmp_path / "qrels.txt").write_text("q1 0 d1 3\nq1 Q0 d2 0\nq2\t0\td1\t-1\n")
     assert list(read_qrels(tmp_path / "qrels.txt")) == [("q1", "d1", 3), ("q1", "d2", 0), ("q2", "d1", -1)]
-
-
-@pytest.mark.parametrize("wanted, relevant, values", [("", 1, [1, 1]), ("[relevant=2]", 2, [1, 0])])
-def test_every_grade_counts_unless_the_reader_says_otherwise(make, wanted, relevant, values):
-    bed = Testbed(str(make({"qrels.tsv": "q1 0 p1 3\nq2 0 p2 1\n"}).folder) + wanted)
-    assert (bed.min_relevance, bed.every_grade) == (relevant, True)
-    assert bed.per_query(run_of(q1=["p1"], q2=["p2"]), ["RR@10"])["RR@10"].tolist() == values
-    assert bed.per_query(run_of(q1=["p1"], q2=["p2"]), ["nDCG@10"])["nDCG@10"].tolist() == [1, 1]
-    assert bed.qrels_step.key == Testbed(str(bed.source.folder)).qrels_step.key, "the rule is no part of the data"
-
-
-@pytest.mark.parametrize("grade", ["", "0", "two", "-1", "٢"])
-def test_what_cannot_count_as_relevant_is_refused(make, grade):
-    with pytest.raises(BadInput, match=r"write `\[relevant=1\]`|no collection"):
-        open_collection(f"{make().folder}[relevant={grade}]")
 
 
 def test_judgments_of_two_units_in_one_folder(make):

@@ -69,12 +69,6 @@ def test_a_device_is_used_for_a_while_and_the_usual_one_after_an_error(machine, 
     assert (numerics.device(), numerics.dtype()) == usual
 
 
-@pytest.mark.parametrize("gpu, devices", [("fast", ["cpu", "cuda"]), (None, ["cpu"])])
-def test_the_devices_of_a_machine(machine, gpu, devices):
-    machine(gpu=gpu)
-    assert numerics.devices() == devices
-
-
 @pytest.mark.parametrize("name, ask", [("BOOK_DEVICE", numerics.device), ("BOOK_DTYPE", numerics.dtype)])
 def test_an_unknown_setting_is_told_with_those_that_are_known(machine, monkeypatch, name, ask):
     machine()

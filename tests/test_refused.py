@@ -22,7 +22,7 @@ from helpers.reranking import listwise
 from helpers.reranking.losses import total
 from helpers.retrieval import bm25
 from helpers.retrieval.fusion import weighted_sum
-from helpers.steps import rebuild, recipe
+from helpers.steps import cluster, rebuild, recipe, registry
 from helpers.systems.bi_encoder import BiEncoder
 from helpers.systems.distilled_encoder import DistilledEncoder
 from helpers.systems.evaluated import over_seeds
@@ -38,6 +38,9 @@ TEN = " ".join(map(str, range(10)))
 REFUSED = [
     # collections and their texts
     ("topics has articles of dev and test", lambda _: SplitTestbed("almanac", "passage", ("topics",))),
+    ("almanac.*folder.*irds:", open_collection, "almanach", "/no/such/folder"),
+    ("no-such-dataset", open_collection, "irds:no-such-dataset"),
+    (r"write `\[relevant=1\]`", open_collection, *(f"almanac[relevant={grade}]" for grade in ("", "0", "two", "100", "\u0662"))),
     ("no unit", lambda _: Testbed("almanac", unit="chapter")),
     ("no split", lambda _: Testbed("almanac", splits=("nowhere",))),
     ("almanac/500 has too few articles", lambda _: open_collection("almanac/500/long").queries("train")),
@@ -46,6 +49,9 @@ REFUSED = [
      (0, 150, 150), (0, 9, 10), (0, 150, -1), (9, 150, 141), (0, 0, 0)),
     ("unknown kind of data 'film': one of .*texts, queries, qrels",
      lambda _: rebuild({"data": ["film", "a"], "digest": "0"})),
+    ("no cluster '.*Mend: use local, slurm, or the address", lambda spec: cluster._opened(spec, 0), "dask", "LOCAL",
+     "localhost:8786", "tcp://"),
+    ("unknown form '.*': one of table, json, folder", lambda form: registry.save_value(form, {}, Path()), "pickle", "", "Table"),
     (".", recipe.describe, float("nan"), float("inf"), float("-inf"), np.array([1]), np.int64(1), np.bool_(True), {1, 2},
      frozenset(), b"x", object(), 1j, {"a": [1, (2, {"b": {3}})]}, [0.5, float("nan")], {"step": 1}, {1: 2}),
     # evaluation

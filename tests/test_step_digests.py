@@ -126,11 +126,3 @@ def test_a_function_imported_within_the_function_counts(task_of, monkeypatch):
     before = source_digest(task_of(source))
     monkeypatch.setattr(runs, "COLUMNS", ["other"])
     assert source_digest(task_of(source)) != before
-
-
-def test_accept_writes_the_list(tmp_path, monkeypatch):
-    monkeypatch.setattr(step_digests, "ACCEPTED", tmp_path / "steps.json")
-    monkeypatch.setattr(step_digests.paths, "ROOT", tmp_path)
-    monkeypatch.setattr(step_digests, "all_steps", lambda: {"a": {"version": 1, "source": "0"}})
-    assert "steps.json" in step_digests.accept()
-    assert json.loads((tmp_path / "steps.json").read_text()) == {"a": {"version": 1, "source": "0"}}

@@ -134,20 +134,6 @@ def test_a_recorded_value_of_another_class_is_used_with_its_label_and_gives_it_t
     assert sum_step(network=True)([scaled(1.0), scaled(3.0)]).entry().numerics == "cpu-fp32+cuda-bf16"
 
 
-def test_a_derived_value_of_the_own_class_is_preferred(monkeypatch):
-    derived = sum_step()([scale_step(network=True)(1.0)])
-    on_machine(monkeypatch, "cpu-fp32")
-    record(derived.entry())
-    on_machine(monkeypatch, "cuda-bf16")
-    monkeypatch.setenv("BOOK_FRESH", str(time.time() - 60))  # recorded runs are not used
-    derived.entry()
-    monkeypatch.setenv("BOOK_FRESH", "")
-    for own, source in (("cpu-fp32", "recorded"), ("cuda-bf16", "stored"), ("cpu-bf16", "stored")):
-        on_machine(monkeypatch, own)
-        assert derived.lookup()[1] == source
-    assert derived.lookup()[0].numerics == "cuda-bf16"
-
-
 def test_what_rests_on_data_that_is_not_here_is_taken_as_recorded_even_for_a_fresh_run(monkeypatch):
     def counted_for_test(part: dict) -> dict:
         return {"result": 1.0}
@@ -165,12 +151,6 @@ def test_what_rests_on_data_that_is_not_here_is_taken_as_recorded_even_for_a_fre
 def test_a_measurement_is_of_no_arithmetic():
     timed = sum_step(timing=True)([scale_step(network=True)(1.0)])
     assert timed.entry().numerics == sum_step()([timed, timed]).entry().numerics == "measured"
-
-
-def test_a_truncated_entry_is_computed_again():
-    folder = scale_step()(3.0).entry().folder
-    (folder / "value.json").write_text("{")
-    assert scale_step()(3.0).value()["result"] == 6.0
 
 
 def test_an_exception_leaves_no_entry_and_releases_the_lock():

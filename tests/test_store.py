@@ -4,12 +4,9 @@ import json
 import os
 import shutil
 import stat
-import subprocess
-import sys
 
 import pytest
 
-from helpers.steps import digests
 from helpers.steps.store import MANIFEST, Store, read_entry
 
 KEY = "k" * 64
@@ -73,15 +70,6 @@ def test_an_exception_while_filling_keeps_the_older_entry(store):
     assert (store.find("a_step", KEY, "exact").folder / "value.txt").read_text() == "older"
 
 
-def test_large_files_are_checked_by_their_content_too(store, monkeypatch, tmp_path):
-    monkeypatch.setattr(digests, "LARGE", 4)
-    monkeypatch.setenv("BOOK_STORE", str(tmp_path / "own"))
-    entry = write(store, "12345")
-    assert set(entry.manifest["files"]["value.txt"]) == {"size", "sha256"}
-    (entry.folder / "value.txt").write_text("54321")
-    assert read_entry(entry.folder) is None
-
-
 def told(folder, **changes):
     manifest = json.loads((folder / MANIFEST).read_text())
     (folder / MANIFEST).write_text(json.dumps({**manifest, **changes}))
@@ -117,23 +105,3 @@ def test_rights_follow_the_umask_so_that_others_may_read_and_write(store):
         os.umask(before)
     modes = [stat.S_IMODE(path.stat().st_mode) for path in (folder, folder / MANIFEST, store.lock_file("a_step", KEY))]
     assert modes == [0o775, 0o664, 0o664]
-
-
-LOCKED = """
-import sys
-from filelock import FileLock, Timeout
-try:
-    FileLock(sys.argv[1], timeout=0).acquire()
-    print("free")
-except Timeout:
-    print("held")
-"""
-
-
-def test_the_lock_keeps_another_process_out_until_it_is_released(store):
-    def another_process_finds_it():
-        command = [sys.executable, "-c", LOCKED, f"{store.place('a_step', KEY)}.lock"]
-        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
-    with store.lock("a_step", KEY):
-        assert another_process_finds_it() == "held"
-    assert another_process_finds_it() == "free"

@@ -41,13 +41,6 @@ def test_it_has_no_queries(folder):
         opened.part("qrels", "passage", "test")
 
 
-def test_bytes_that_are_not_utf8_are_named_by_line(folder):
-    (folder / "b.txt").write_bytes(b"fine\nfine\nbad \xff\n")
-    with pytest.raises(BadInput, match="not UTF-8") as error:
-        list(open_collection(str(folder)).texts("document"))
-    assert (error.value.file, error.value.line) == (folder / "b.txt", 3)
-
-
 def test_ms_marcos_format_comes_first_and_an_empty_folder_says_what_is_missing(folder, tmp_path):
     (folder / "collection.tsv").write_text("p1\ttext\n")
     (folder / "queries.tsv").write_text("q1\tquery\n")

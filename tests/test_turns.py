@@ -3,7 +3,6 @@
 import select
 import subprocess
 import sys
-import time
 
 import pytest
 
@@ -42,11 +41,6 @@ def is_in(process, seconds=0.5):
     return bool(select.select([process.stdout], [], [], seconds)[0])
 
 
-def test_several_are_present_together(other):
-    processes.come_in()
-    assert is_in(other("processes.come_in()"), 20)
-
-
 def test_who_measures_waits_until_the_others_are_out_and_lets_nobody_in(other):
     processes.come_in()
     measuring = other("held = processes.alone(); held.__enter__()")
@@ -66,12 +60,3 @@ def test_who_measures_begins_anew_as_one_of_many(other):
         # the variable is not there for what is started within, so this one is not asked either
         assert is_in(waiting, 20)
     assert is_in(other("processes.come_in()"), 20)
-
-
-def test_without_the_variable_nobody_is_asked(monkeypatch):
-    monkeypatch.delenv(processes.TURNS, raising=False)
-    started = time.perf_counter()
-    processes.come_in()
-    with processes.alone():
-        processes.go_out()
-    assert time.perf_counter() - started < 5

@@ -62,13 +62,6 @@ def test_json_refuses_nan(tmp_path):
         registry.save_value("json", {"x": float("nan")}, tmp_path)
 
 
-def test_folder_is_the_folder_itself(tmp_path):
-    (tmp_path / "index.bin").write_bytes(b"\x00")
-    back = round_trip("folder", tmp_path, tmp_path)
-    assert back == tmp_path
-    assert [f.name for f in back.iterdir()] == ["index.bin"]
-
-
 @pytest.mark.parametrize(("form", "value"), [
     ("run", pd.DataFrame({"query_id": ["q"], "doc_id": ["d"], "score": [0.25]})),
     ("table", pd.DataFrame({"text": HARD_TEXTS, "n": range(len(HARD_TEXTS))})),
@@ -80,9 +73,3 @@ def test_the_same_value_gives_the_same_bytes(tmp_path, monkeypatch, form, value)
         registry.save_value(form, value, tmp_path)
         saved.append({file.name: file.read_bytes() for file in tmp_path.iterdir()})
     assert saved[0] == saved[1] != {}
-
-
-@pytest.mark.parametrize("form", ["pickle", "", "Table"])
-def test_an_unknown_form_is_refused_with_the_known_ones(tmp_path, form):
-    with pytest.raises(ValueError, match=f"unknown form '{form}': one of table, json, folder, run"):
-        registry.save_value(form, {}, tmp_path)

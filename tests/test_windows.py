@@ -40,11 +40,6 @@ def test_a_title_of_49_words_stays_and_one_of_50_is_left_out():
     assert spans(120, title=50, words=150, overlap=50) == [(0, 119)]
 
 
-def test_a_text_that_just_fits_is_one_window_and_a_word_more_makes_two():
-    assert spans(100, title=0, words=100, overlap=50) == [(0, 99)]
-    assert spans(101, title=0, words=100, overlap=50) == [(0, 99), (50, 100)]
-
-
 @pytest.mark.parametrize("title, body, text", [("Title", "", "Title"), ("Title", " \n\t", "Title"), ("", "", "")])
 def test_a_text_without_body_has_one_window(title, body, text):
     assert list(windows(Text("d", title, body), 150, 50)) == [Window("d#0", "d", text)]
