@@ -126,16 +126,3 @@ def split(whole, inputs):
 def toy_sharded(here: str, numbers: list) -> pd.DataFrame:
     note(here, "sharded")
     return squares(numbers)
-
-
-@step(version=1, form="folder", parallel=True)
-def toy_parallel(here: str, batch_size: int, *, folder: Path) -> None:
-    """Every process adds its share of a batch; the first one keeps the sum of all."""
-    import torch
-    from accelerate import PartialState
-
-    state = PartialState(cpu=True)
-    share = range(batch_size)[state.process_index::state.num_processes]
-    total = torch.tensor([float(sum(share))])
-    torch.distributed.all_reduce(total)
-    (folder / "sum.txt").write_text(str(total.item()))

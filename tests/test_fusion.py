@@ -39,8 +39,8 @@ def test_a_pool_holds_every_document_of_any_run_once():
 def test_the_scores_carry_the_order_and_survive_a_file(tmp_path):
     merged = alternating(run_of(q="zac", r="xy"), run_of(q="bza"), 10)
     assert merged.groupby("query_id")["score"].apply(lambda s: s.is_monotonic_decreasing and s.is_unique).all()
-    registry.save_value("run", merged, tmp_path)
-    assert docs(registry.load_value("run", tmp_path)) == ["z", "b", "a", "c"]
+    registry.FORMS["run"].save(merged, tmp_path)
+    assert docs(registry.FORMS["run"].load(tmp_path)) == ["z", "b", "a", "c"]
     assert docs(runs.ranked(merged)) == ["z", "b", "a", "c"]  # doc_id breaks no tie
 
 

@@ -10,7 +10,6 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-import cluster_toys as toys
 from helpers.data import collection
 from helpers.data.texts import text_store
 from helpers.data.windows import window_tokens
@@ -75,13 +74,6 @@ def cached(monkeypatch):
     """Ask again what the device is, now and after the test."""
     for name in ("device", "dtype"):
         monkeypatch.setattr(numerics, name, functools.cache(getattr(numerics, name).__wrapped__))
-
-
-@pytest.mark.slow
-def test_two_processes_share_a_step_and_the_first_one_keeps_its_value(own_store, monkeypatch):
-    monkeypatch.setenv(processes.MOST, "2")
-    entry = toys.toy_parallel(str(own_store), 6).entry()
-    assert ((entry.folder / "sum.txt").read_text(), entry.manifest["processes"]) == ("15.0", 2)
 
 
 @pytest.mark.slow

@@ -51,7 +51,7 @@ REFUSED = [
      lambda _: rebuild({"data": ["film", "a"], "digest": "0"})),
     ("no cluster '.*Mend: use local, slurm, or the address", lambda spec: cluster._opened(spec, 0), "dask", "LOCAL",
      "localhost:8786", "tcp://"),
-    ("unknown form '.*': one of table, json, folder", lambda form: registry.save_value(form, {}, Path()), "pickle", "", "Table"),
+    ("unknown form '.*': one of table, json, folder", lambda form: registry.FORMS[form].save({}, Path()), "pickle", "", "Table"),
     (".", recipe.describe, float("nan"), float("inf"), float("-inf"), np.array([1]), np.int64(1), np.bool_(True), {1, 2},
      frozenset(), b"x", object(), 1j, {"a": [1, (2, {"b": {3}})]}, [0.5, float("nan")], {"step": 1}, {1: 2}),
     # evaluation

@@ -15,8 +15,8 @@ HARD_TEXTS = ["", " ", "NA", "nan", "None", "null", "007", "1.0", "1e5", "True",
 
 
 def round_trip(form, value, tmp_path):
-    registry.save_value(form, value, tmp_path)
-    return registry.load_value(form, tmp_path)
+    registry.FORMS[form].save(value, tmp_path)
+    return registry.FORMS[form].load(tmp_path)
 
 
 DRAW = random.Random(1)
@@ -59,7 +59,7 @@ def test_json_round_trips(tmp_path, value):
 
 def test_json_refuses_nan(tmp_path):
     with pytest.raises(ValueError):
-        registry.save_value("json", {"x": float("nan")}, tmp_path)
+        registry.FORMS["json"].save({"x": float("nan")}, tmp_path)
 
 
 @pytest.mark.parametrize(("form", "value"), [
@@ -70,6 +70,6 @@ def test_the_same_value_gives_the_same_bytes(tmp_path, monkeypatch, form, value)
     saved = []
     for moment in (1e9, 2e9):
         monkeypatch.setattr("time.time", lambda moment=moment: moment)
-        registry.save_value(form, value, tmp_path)
+        registry.FORMS[form].save(value, tmp_path)
         saved.append({file.name: file.read_bytes() for file in tmp_path.iterdir()})
     assert saved[0] == saved[1] != {}

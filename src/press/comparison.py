@@ -176,7 +176,7 @@ def texts_of(*pages: Page) -> dict[str, str]:
         entries = (kept.find(line["step"], line["key"], line["numerics"])
                    for kept in (Store(paths.store()), Recorded(paths.RESULTS)))
         if (entry := next(filter(None, entries), None)) is not None:
-            frame = registry.load_value(entry.manifest["form"], entry.folder)
+            frame = registry.FORMS[entry.manifest["form"]].load(entry.folder)
             texts |= dict(zip(frame["query_id"].astype(str), frame["text"], strict=True))
     return texts
 

@@ -128,7 +128,7 @@ def verify(sample: int, budget: float, seed: int | None, everything: bool = Fals
                 continue
             sample, left = sample - 1, left - cost
             again = step.entry()
-            drift = drift_of(*(registry.load_value(form, one.folder) for one in (unpacked(entry), again)))
+            drift = drift_of(*(registry.FORMS[form].load(one.folder) for one in (unpacked(entry), again)))
             verdict = "agrees" if drift <= TOLERANCE[form] and step.key == entry.manifest["key"] else "DIFFERS"
             differing += verdict != "agrees"
             print(f"{name}: {verdict}, largest drift {drift:.2g} (tolerance {TOLERANCE[form]})")

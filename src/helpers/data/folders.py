@@ -22,9 +22,10 @@ paragraphs, separated by empty lines. Folders within are read too.
 """
 
 import json
+import os
 import re
-from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -32,14 +33,21 @@ import pandas as pd
 
 from helpers.data.collection_base import Collection, Text
 from helpers.data.elsewhere import Folder
-from helpers.data.lines import PACKED, check_ids, check_plain, content_digest, is_blank, text_lines
+from helpers.data.lines import (
+    PACKED,
+    check_ids,
+    check_plain,
+    content_digest,
+    is_blank,
+    query_frame,
+    read_qrels,
+    read_tsv,
+    text_lines,
+)
 from helpers.errors import BadInput, is_unicode
 from helpers.steps import digests, recipe
 
 Role = TypeVar("Role", bound=Hashable)
-HEADS = {"id", "_id", "pid", "qid", "did", "doc", "docid", "doc_id", "docno", "document_id", "corpus_id", "passage_id", "query",
-         "query_id", "queryid", "topic", "topic_id"}  # in a first line these name a column
-LARGEST_GRADE = 1_000_000
 TEXTS = {"passage": ("collection.tsv",), "document": ("docs.tsv", "msmarco-docs.tsv")}
 QUERIES = re.compile(r"(?:queries(?:\.(?P<a>[\w.]+?))?|msmarco-(?:doc)?(?P<b>\w+)-queries)\.tsv(?:\.gz)?")
 QRELS = re.compile(r"(?:qrels(?:\.(?P<unit>passages|documents))?(?:\.(?P<a>[\w.]+?))?|msmarco-(?:doc)?(?P<b>\w+)-qrels"
@@ -60,7 +68,6 @@ class MsMarcoFolder(Folder):
     def __init__(self, folder: str | Path):
         self.folder = Path(folder).expanduser().resolve()
         self.spec, self.name = str(folder), self.folder.name
-        self.warnings: Counter[str] = Counter()  # what the studies' data really has, counted instead of refused
         files = sorted(f.name for f in self.folder.iterdir())
         self._texts = self._by_role((unit, name) for unit, names in TEXTS.items()
                                     for name in files if name.removesuffix(".gz") in names)
@@ -87,17 +94,11 @@ class MsMarcoFolder(Folder):
                 self._qrels = {(unit, short if split == official else split): file for (unit, split), file in self._qrels.items()}
 
     def _by_role(self, named: Iterable[tuple[Role, str]]) -> dict[Role, Path]:
-        """The file of each role; BadInput for two of one role, and for what is no plain file."""
-        files: dict[Role, Path] = {}
+        """The file of each role."""
+        files = defaultdict[Role, list[Path]](list)
         for role, name in named:
-            if role in files:
-                raise BadInput(f"{files[role].name} and {name} are two files for one thing", file=self.folder,
-                               mend="keep one of them")
-            files[role] = self.folder / name
-            if not files[role].is_file():
-                raise BadInput("no plain file", file=files[role],
-                               mend="put a file there, not a folder, a pipe or a link to nothing")
-        return files
+            files[role].append(self.folder / name)
+        return {role: one_of(those) for role, those in files.items()}
 
     @classmethod
     def opens(cls, spec: str) -> bool:
@@ -107,14 +108,11 @@ class MsMarcoFolder(Folder):
     def texts(self, unit: str) -> Iterator[Text]:
         """Stream the texts. Repeated ids are found when the text store is built, which knows them all."""
         file, columns = self._texts[unit], 2 if unit == "passage" else 4
-        self.warnings["documents without a body"] = 0
         for number, parts in read_tsv(file, columns):
             title, body = ("", parts[1]) if unit == "passage" else (parts[2], parts[3])
-            if is_blank(body):
-                if unit == "passage":
-                    raise BadInput(f"passage {parts[0]!r} has no text", file=file, line=number,
-                                   mend="give it a text or remove the line")
-                self.warnings["documents without a body"] += 1  # MS MARCO's documents really have some
+            if unit == "passage" and is_blank(body):  # MS MARCO's documents really have some without
+                raise BadInput(f"passage {parts[0]!r} has no text", file=file, line=number,
+                               mend="give it a text or remove the line")
             yield Text(parts[0], title, body)
 
     def queries(self, split: str) -> pd.DataFrame:
@@ -122,14 +120,13 @@ class MsMarcoFolder(Folder):
         return query_frame(self._queries[split], read_tsv(self._queries[split], 2))
 
     def qrels(self, unit: str, split: str) -> pd.DataFrame:
-        """Judgments of the split's queries; those of other queries are counted in `warnings`."""
+        """Judgments of the split's queries; those of other queries, which the studies' data really has, are left out."""
         rows = list(read_qrels(self._judgments(unit, split)))
         frame = pd.DataFrame(rows, columns=["query_id", "doc_id", "relevance"])
         mine = frame["query_id"].isin(set(self.queries(split)["query_id"]))
         if not mine.any():
             raise BadInput(f"no judgment is of a query of the split {split!r}", file=self._judgments(unit, split),
                            mend="check that queries and judgments belong together")
-        self.warnings["judgments of queries outside the split"] = int((~mine).sum())
         return frame[mine].reset_index(drop=True)
 
     def is_judged(self, unit: str, split: str) -> bool:
@@ -164,84 +161,6 @@ class MsMarcoFolder(Folder):
 def has_texts(folder: Path) -> bool:
     """Whether a folder holds texts in this format."""
     return any(f.name.removesuffix(".gz") in names for f in folder.iterdir() for names in TEXTS.values())
-
-
-def read_tsv(file: Path, columns: int) -> Iterator[tuple[int, list[str]]]:
-    """Stream (line number, columns) of a tab-separated file, plain or gzip; quotes mean nothing in it.
-
-    Raises:
-        BadInput: for a missing file, bytes that are not UTF-8, a wrong number of columns, a header, or an id that is empty or
-            holds a blank.
-    """
-    for number, line in text_lines(file):
-        parts = line.rstrip("\r\n").split("\t")
-        if parts == [""]:
-            raise BadInput("the line is empty", file=file, line=number, mend="remove it")
-        if len(parts) != columns:
-            raise BadInput(f"{len(parts)} columns where {columns} are wanted", file=file, line=number,
-                           mend="separate the columns by one tab each, and keep tabs out of the texts")
-        if not parts[0].strip():
-            raise BadInput("the id is empty", file=file, line=number, mend="give the line an id")
-        check_ids(file, number, parts[0])
-        _check_no_header(file, number, parts[0])
-        yield number, parts
-
-
-def query_frame(file: Path, rows: Iterable[tuple[int, Sequence[str]]]) -> pd.DataFrame:
-    """Columns query_id, text of a file's rows by line number; BadInput for a query that stands twice or has no text."""
-    seen: dict[str, str] = {}
-    for number, (query_id, text) in rows:
-        if query_id in seen:
-            raise BadInput(f"query {query_id!r} stands twice", file=file, line=number, mend="keep one of them")
-        if is_blank(text):
-            raise BadInput(f"query {query_id!r} has no text", file=file, line=number, mend="give it a text or remove the line")
-        seen[query_id] = text
-    return pd.DataFrame(list(seen.items()), columns=["query_id", "text"])
-
-
-def read_qrels(file: Path, beir: bool = False) -> Iterator[tuple[str, str, int]]:
-    """Stream (query_id, doc_id, relevance) of a judgment file in TREC form or in two columns (each of grade 1), or in
-    BEIR's form, three columns below their names."""
-    seen: set[tuple[str, str]] = set()
-    columns = 0
-    for number, line in text_lines(file):
-        parts = line.split()
-        if not parts:
-            raise BadInput("the line is empty", file=file, line=number, mend="remove it")
-        if beir and number == 1 and len(parts) == 3 and is_head(parts[0]):
-            continue
-        _check_no_header(file, number, parts[0])
-        columns = columns or len(parts)
-        if len(parts) != columns:
-            raise BadInput(f"{len(parts)} columns where the first line has {columns}", file=file, line=number,
-                           mend="write all lines alike; the format has no comments")
-        if columns not in ((3,) if beir else (2, 4)):
-            raise BadInput(f"{len(parts)} columns where judgments have {'3 (BEIR)' if beir else '4 (TREC) or 2'}", file=file,
-                           line=number, mend="write `query_id doc_id grade`" if beir else
-                           "write `query_id 0 doc_id grade` or `query_id doc_id`")
-        query_id, (doc_id, grade) = parts[0], (parts[1], "1") if len(parts) == 2 else parts[-2:]
-        if not re.fullmatch(r"-?\d+", grade, re.ASCII):
-            raise BadInput(f"grade {grade!r} is not a whole number", file=file, line=number,
-                           mend="put the grade into the last column")
-        if abs(int(grade)) > LARGEST_GRADE:
-            raise BadInput(f"grade {grade} is beyond {LARGEST_GRADE:,}", file=file, line=number,
-                           mend="judge in small whole numbers: trec_eval keeps a counter for every grade below the largest")
-        check_ids(file, number, query_id, doc_id)
-        if (query_id, doc_id) in seen:
-            raise BadInput(f"{doc_id!r} is judged twice for query {query_id!r}", file=file, line=number,
-                           mend="keep one judgment for each query and id")
-        seen.add((query_id, doc_id))
-        yield query_id, doc_id, int(grade)
-
-
-def is_head(first: str) -> bool:
-    """Whether the first column of a first line is the name of a column."""
-    return first.strip("#\"'").lower().replace("-", "_") in HEADS
-
-
-def _check_no_header(file: Path, number: int, first: str) -> None:
-    if number == 1 and is_head(first):
-        raise BadInput("the first line names the columns", file=file, line=1, mend="remove it: the format has no header")
 
 
 def _split(match: re.Match[str]) -> str:
@@ -301,20 +220,18 @@ class BeirFolder(Folder):
         return [self._file(name) for name in files]
 
     def _file(self, name: str) -> Path:
-        return plain_or_packed(self.folder / name)
+        return one_of(in_forms(self.folder / name) or [self.folder / name])
 
 
-def plain_or_packed(file: Path) -> Path:
-    """The file, or the same with `.gz` where only that is there. BadInput for both, and for one that is packed in another way."""
-    there = in_forms(file)
-    if len(there) > 1:
-        raise BadInput(f"{there[0].name} and {there[1].name} are two files for one thing", file=file.parent,
+def one_of(files: list[Path]) -> Path:
+    """The file for one thing; BadInput where there are two, or it is no plain file, or packed in a way that is not read."""
+    if len(files) > 1:
+        raise BadInput(f"{files[0].name} and {files[1].name} are two files for one thing", file=files[0].parent,
                        mend="keep one of them")
-    for own in there:
-        check_plain(own)
-        if not own.is_file():
-            raise BadInput("no plain file", file=own, mend="put a file there, not a folder, a pipe or a link to nothing")
-    return there[0] if there else file
+    check_plain(files[0])
+    if os.path.lexists(files[0]) and not files[0].is_file():
+        raise BadInput("no plain file", file=files[0], mend="put a file there, not a folder, a pipe or a link to nothing")
+    return files[0]
 
 
 def in_forms(file: Path) -> list[Path]:

@@ -1,13 +1,15 @@
-"""Lines of a text file, plain or gzip, with errors that name the line; and lines of JSON."""
+"""Lines of a text file, plain or gzip, with errors that name the line: as they are, of JSON, in columns, of judgments."""
 
 import gzip
 import json
 import math
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
+
+import pandas as pd
 
 from helpers.errors import BadInput
 from helpers.steps import digests, recipe
@@ -16,6 +18,9 @@ SIGNS = ("\\s\x00-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u
          "\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e0fff")  # blanks, control characters, what has no width
 UNSEEN, SEEN = re.compile(f"[{SIGNS}]"), re.compile(f"[^{SIGNS}]")
 LONGEST_ID = 32_766  # bytes, Lucene's limit
+LARGEST_GRADE = 1_000_000
+HEADS = {"id", "_id", "pid", "qid", "did", "doc", "docid", "doc_id", "docno", "document_id", "corpus_id", "passage_id", "query",
+         "query_id", "queryid", "topic", "topic_id"}  # in a first line these name a column
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
 PACKED = {  # by the ending of the name: the first bytes, what it is, what to do
     ".gz": (b"\x1f\x8b", "packed by gzip", "let its name end in .gz"),
@@ -121,3 +126,81 @@ def json_lines(file: Path) -> Iterator[Any]:
 def open_bytes(file: Path) -> Any:
     """The file's bytes, unpacked if its name ends in .gz."""
     return gzip.open(file, "rb") if file.suffix == ".gz" else file.open("rb")
+
+
+def read_tsv(file: Path, columns: int) -> Iterator[tuple[int, list[str]]]:
+    """Stream (line number, columns) of a tab-separated file, plain or gzip; quotes mean nothing in it.
+
+    Raises:
+        BadInput: for a missing file, bytes that are not UTF-8, a wrong number of columns, a header, or an id that is empty or
+            holds a blank.
+    """
+    for number, line in text_lines(file):
+        parts = line.rstrip("\r\n").split("\t")
+        if parts == [""]:
+            raise BadInput("the line is empty", file=file, line=number, mend="remove it")
+        if len(parts) != columns:
+            raise BadInput(f"{len(parts)} columns where {columns} are wanted", file=file, line=number,
+                           mend="separate the columns by one tab each, and keep tabs out of the texts")
+        if not parts[0].strip():
+            raise BadInput("the id is empty", file=file, line=number, mend="give the line an id")
+        check_ids(file, number, parts[0])
+        _check_no_header(file, number, parts[0])
+        yield number, parts
+
+
+def query_frame(file: Path, rows: Iterable[tuple[int, Sequence[str]]]) -> pd.DataFrame:
+    """Columns query_id, text of a file's rows by line number; BadInput for a query that stands twice or has no text."""
+    seen: dict[str, str] = {}
+    for number, (query_id, text) in rows:
+        if query_id in seen:
+            raise BadInput(f"query {query_id!r} stands twice", file=file, line=number, mend="keep one of them")
+        if is_blank(text):
+            raise BadInput(f"query {query_id!r} has no text", file=file, line=number, mend="give it a text or remove the line")
+        seen[query_id] = text
+    return pd.DataFrame(list(seen.items()), columns=["query_id", "text"])
+
+
+def read_qrels(file: Path, beir: bool = False) -> Iterator[tuple[str, str, int]]:
+    """Stream (query_id, doc_id, relevance) of a judgment file in TREC form or in two columns (each of grade 1), or in
+    BEIR's form, three columns below their names."""
+    seen: set[tuple[str, str]] = set()
+    columns = 0
+    for number, line in text_lines(file):
+        parts = line.split()
+        if not parts:
+            raise BadInput("the line is empty", file=file, line=number, mend="remove it")
+        if beir and number == 1 and len(parts) == 3 and is_head(parts[0]):
+            continue
+        _check_no_header(file, number, parts[0])
+        columns = columns or len(parts)
+        if len(parts) != columns:
+            raise BadInput(f"{len(parts)} columns where the first line has {columns}", file=file, line=number,
+                           mend="write all lines alike; the format has no comments")
+        if columns not in ((3,) if beir else (2, 4)):
+            raise BadInput(f"{len(parts)} columns where judgments have {'3 (BEIR)' if beir else '4 (TREC) or 2'}", file=file,
+                           line=number, mend="write `query_id doc_id grade`" if beir else
+                           "write `query_id 0 doc_id grade` or `query_id doc_id`")
+        query_id, (doc_id, grade) = parts[0], (parts[1], "1") if len(parts) == 2 else parts[-2:]
+        if not re.fullmatch(r"-?\d+", grade, re.ASCII):
+            raise BadInput(f"grade {grade!r} is not a whole number", file=file, line=number,
+                           mend="put the grade into the last column")
+        if abs(int(grade)) > LARGEST_GRADE:
+            raise BadInput(f"grade {grade} is beyond {LARGEST_GRADE:,}", file=file, line=number,
+                           mend="judge in small whole numbers: trec_eval keeps a counter for every grade below the largest")
+        check_ids(file, number, query_id, doc_id)
+        if (query_id, doc_id) in seen:
+            raise BadInput(f"{doc_id!r} is judged twice for query {query_id!r}", file=file, line=number,
+                           mend="keep one judgment for each query and id")
+        seen.add((query_id, doc_id))
+        yield query_id, doc_id, int(grade)
+
+
+def is_head(first: str) -> bool:
+    """Whether the first column of a first line is the name of a column."""
+    return first.strip("#\"'").lower().replace("-", "_") in HEADS
+
+
+def _check_no_header(file: Path, number: int, first: str) -> None:
+    if number == 1 and is_head(first):
+        raise BadInput("the first line names the columns", file=file, line=1, mend="remove it: the format has no header")

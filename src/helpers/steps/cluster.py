@@ -235,7 +235,7 @@ class _Run:
         """What is ready once a step's inputs are there: the step, or the shards that it is joined from."""
         if step.definition.shards is None:
             return [step]
-        inputs = {name: registry.load_value(part.definition.form, _seen(part).folder)
+        inputs = {name: registry.FORMS[part.definition.form].load(_seen(part).folder)
                   for name, part in step.arguments.items() if hasattr(part, "definition")}
         shards = step.definition.shards.split(step, inputs)
         self._shards[step.key] = shards if len(shards) > 1 else []

@@ -58,7 +58,7 @@ class Step:
     def value(self) -> Any:
         """The result: from the store, from the recorded runs, or computed now."""
         entry = self.entry()
-        return registry.load_value(self.definition.form, entry.folder)
+        return registry.FORMS[self.definition.form].load(entry.folder)
 
     def entry(self) -> Entry:
         """Like `value`, but the store's entry (folder and manifest) instead of the value."""
@@ -127,14 +127,14 @@ class Step:
                 if self.definition.resumable:
                     extra["checkpoints"] = store.checkpoints(self.name, self.key, self._class)
                 if shards and self.definition.shards is not None:
-                    joined = [registry.load_value(shard.manifest["form"], shard.folder) for shard in shards]
+                    joined = [registry.FORMS[shard.manifest["form"]].load(shard.folder) for shard in shards]
                     value = self.definition.shards.join(joined, **extra)
                 else:
                     with self._unchanging(), processes.alone() if self.definition.timing else contextlib.nullcontext():
                         value = processes.call(self.definition, {**resolved, **extra})
                     if (count := processes.count_of(self.definition, resolved)) > 1:
                         manifest["processes"] = count
-                registry.save_value(self.definition.form, value, folder)
+                registry.FORMS[self.definition.form].save(value, folder)
                 spent = sum(shard.manifest["seconds"] for shard in shards)
                 manifest["seconds"] = round(time.perf_counter() - clock + spent, 3)
                 manifest["finished"] = ledger.now()
@@ -219,7 +219,7 @@ def _of_one_class(store: Store, of: str, parts: Sequence[tuple[str, str]]) -> li
 def _loaded(entries: dict[str, Entry | None], part: Any) -> Any:
     """The value of an input step; data as it is."""
     entry = entries[part.key] if isinstance(part, Step) else None
-    return part if entry is None else registry.load_value(part.definition.form, entry.folder)
+    return part if entry is None else registry.FORMS[part.definition.form].load(entry.folder)
 
 
 def _summary(part: Step, entry: Entry | None) -> dict[str, Any]:

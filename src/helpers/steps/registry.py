@@ -91,20 +91,11 @@ def modules(description: dict[str, Any]) -> set[str]:
 
 
 class Form(NamedTuple):
-    """How values of one form are written into an empty folder, and read back; the same value always gives the same bytes."""
+    """How values of one form are written into an empty folder, and read back from it or from one of a zip file (`zipfile.Path`);
+    the same value always gives the same bytes."""
 
     save: Callable[[Any, Path], None]
     load: Callable[[Any], Any]
-
-
-def save_value(form: str, value: Any, folder: Path) -> None:
-    """Write a value of the given form into an empty folder."""
-    FORMS[form].save(value, folder)
-
-
-def load_value(form: str, folder: Any) -> Any:
-    """Read back what `save` wrote, from a folder or from one of a zip file (`zipfile.Path`)."""
-    return FORMS[form].load(folder)
 
 
 def write_gzip(file: Path, text: str) -> None:

@@ -55,6 +55,10 @@ class Almanac(Collection):
         """Stream the articles as they are stored: doc_id, domain, title, sections of heading and text."""
         return islice(json_lines(paths.ALMANAC / "documents.jsonl.gz"), 0, None, self.every)
 
+    @functools.cached_property
+    def _ids(self) -> set[str]:
+        return {article["doc_id"] for article in self.articles()}
+
     def texts(self, unit: str) -> Iterator[Text]:
         """A document's body is its sections, headings included; a passage is one section under its article's title."""
         for article in self.articles():
@@ -85,7 +89,7 @@ class Almanac(Collection):
                            names=["query_id", "iteration", "doc_id", "relevance"]).drop(columns="iteration")
         rows["relevance"] = rows["relevance"].astype(int)
         if self.every > 1:
-            rows = rows[rows["doc_id"].str.partition(".")[0].isin({article["doc_id"] for article in self.articles()})]
+            rows = rows[rows["doc_id"].str.partition(".")[0].isin(self._ids)]
         return rows
 
     def rule(self, unit: str, split: str) -> int:
@@ -134,11 +138,6 @@ class Joined(NamedTuple):
     domain: str
     parts: list[Article]
     lead: int
-
-    def with_lead_first(self) -> "Joined":
-        """The same articles, the lead in front of the others."""
-        first, others = self.parts[self.lead], self.parts[:self.lead] + self.parts[self.lead + 1:]
-        return self._replace(parts=[first, *others], lead=0)
 
 
 def joined(articles: list[Article], splits: dict[str, str], seed: int) -> list[Joined]:
@@ -235,7 +234,10 @@ class LongAlmanac(Almanac):
         found = joined(list(self.articles()), splits_of(Almanac(self.home)), self.seed)
         if not found:
             raise BadInput(f"{self.home} has too few articles for a long document", mend="take a larger part of the Almanac")
-        return [one.with_lead_first() for one in found] if self.early else found
+        if self.early:
+            found = [one._replace(parts=[one.parts[one.lead], *one.parts[:one.lead], *one.parts[one.lead + 1:]], lead=0)
+                     for one in found]
+        return found
 
     def texts(self, unit: str) -> Iterator[Text]:
         """A document's body is its parts, each with its title before its sections; a passage is a section under that title."""
