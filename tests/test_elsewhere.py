@@ -54,13 +54,6 @@ def test_what_is_wanted_of_it_is_told_where_it_belongs(folder):
         File(paths.ROOT / "data/own/run.other.txt")
 
 
-def test_the_folder_itself_comes_first_where_it_is(folder, monkeypatch):
-    (paths.ROOT / "data").mkdir()
-    folder.rename(paths.ROOT / "data" / "own")
-    monkeypatch.chdir(paths.ROOT)
-    assert len(list(open_collection("data/own").texts("passage"))) == 2
-
-
 def test_a_link_in_its_place_is_named_by_that_place(folder, tmp_path_factory):
     away = folder.rename(tmp_path_factory.mktemp("away") / "own")
     (paths.ROOT / "data").mkdir()

@@ -28,7 +28,7 @@ def test_processes_are_a_power_of_two_that_divides_the_batch(gpus, batch, limit,
     monkeypatch.setenv(processes.MOST, limit)
     definition = registry.STEPS["listwise_cross_encoder"]
     assert processes.count_of(definition, {"batch_size": batch}) == expected
-    assert processes.count_of(registry.STEPS["toy_folder"], {"batch_size": batch}) == 1
+    assert processes.count_of(registry.STEPS["window_tokens"], {"batch_size": batch}) == 1
 
 
 def test_a_step_declared_parallel_has_a_batch_and_a_folder():

@@ -1,4 +1,8 @@
+"""Folders as collections: in MS MARCO's format, in BEIR's form, of text files; what the real data has, and what is refused."""
+
+
 import gzip
+import json
 import os
 from pathlib import Path
 
@@ -6,7 +10,7 @@ import pytest
 
 from helpers.data.collection import open_collection
 from helpers.data.collection_base import Text
-from helpers.data.folders import MsMarcoFolder
+from helpers.data.folders import BeirFolder, MsMarcoFolder, TextFolder
 from helpers.data.lines import read_qrels
 from helpers.errors import BadInput
 from helpers.systems.testbed import Testbed, tuning_bed
@@ -24,14 +28,6 @@ def make(tmp_path):
                 (tmp_path / name).write_bytes(content if isinstance(content, bytes) else content.encode())
         return MsMarcoFolder(tmp_path)
     return build
-
-
-def read_all(collection):
-    for unit in collection.units:
-        list(collection.texts(unit))
-        for split in collection.splits:
-            collection.queries(split)
-            collection.qrels(unit, split)
 
 
 def test_a_good_folder_is_read(make):
@@ -140,3 +136,77 @@ def test_large_dev_with_judgments_and_two_years_keep_their_names(make):
     collection = make(PASSAGES | both | {"queries.tsv": None, "qrels.tsv": None})
     assert {"dev", "dev.small", "test2019", "test2020"} < set(collection.splits)
     assert collection.qrels("passage", "test2020")["query_id"].tolist() == ["7"]
+
+
+def lines(*records):
+    return "".join(f"{json.dumps(record, ensure_ascii=False)}\n" for record in records)
+
+
+@pytest.fixture
+def beir(tmp_path):
+    (tmp_path / "corpus.jsonl").write_text(lines(
+        {"_id": "d1", "title": "Rivers", "text": "Water that flows.", "metadata": {}}, {"_id": "d2", "text": "A tidé\nof two."},
+        {"_id": "d3", "title": "Empty", "text": ""}), encoding="utf-8")
+    (tmp_path / "queries.jsonl").write_text(lines({"_id": "q1", "text": "rivers"}, {"_id": "q2", "text": "tide", "metadata": {}},
+                                                  {"_id": "q3", "text": "nobody judges it"}))
+    (tmp_path / "qrels").mkdir()
+    (tmp_path / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\nq1\td1\t2\nq1\td2\t0\n")
+    (tmp_path / "qrels" / "train.tsv").write_text("q2\td2\t1\r\n")
+    return tmp_path
+
+
+def test_texts_queries_and_judgments(beir):
+    opened = open_collection(str(beir))
+    assert isinstance(opened, BeirFolder)
+    assert (opened.units, opened.splits) == (("document",), ("test", "train"))
+    assert list(opened.texts("document")) == [("d1", "Rivers", "Water that flows."), ("d2", "", "A tidé\nof two."),
+                                              ("d3", "Empty", "")]
+    assert opened.queries("test").to_numpy().tolist() == [["q1", "rivers"]]
+    assert opened.queries("train").to_numpy().tolist() == [["q2", "tide"]]
+    assert opened.qrels("document", "test").to_numpy().tolist() == [["q1", "d1", 2], ["q1", "d2", 0]]
+    assert opened.relevant_from("document", "test") == 1  # of documents, every grade above 0 counts
+    assert opened.qrels("document", "train")["relevance"].tolist() == [1]  # without a line that names the columns
+
+
+@pytest.fixture
+def written(tmp_path):
+    (tmp_path / "b.txt").write_text("First.\n  \nSecond,\nof two lines.\n\n\n", encoding="utf-8")
+    (tmp_path / "more").mkdir()
+    (tmp_path / "more" / "a.txt").write_text("Ünïcode only.", encoding="utf-8")
+    (tmp_path / "notes.md").write_text("not read")
+    return tmp_path
+
+
+def test_documents_are_files_and_passages_their_paragraphs(written):
+    opened = open_collection(str(written))
+    assert isinstance(opened, TextFolder)
+    assert [text.doc_id for text in opened.texts("document")] == ["b.txt", "more/a.txt"]
+    assert [(text.doc_id, text.body) for text in opened.texts("passage")] == [
+        ("b.txt.0", "First."), ("b.txt.1", "Second,\nof two lines."), ("more/a.txt.0", "Ünïcode only.")]
+
+
+def test_a_digest_follows_names_contents_and_unit(written):
+    opened = open_collection(str(written))
+    before = opened.text_digest("passage")
+    assert before != opened.text_digest("document") and before == open_collection(str(written)).text_digest("passage")
+    (written / "b.txt").rename(written / "c.txt")
+    assert open_collection(str(written)).text_digest("passage") != before
+
+
+def test_it_has_no_queries(written):
+    opened = open_collection(str(written))
+    assert opened.splits == ()
+    with pytest.raises(BadInput, match="no queries"):
+        opened.queries("test")
+    with pytest.raises(BadInput, match="no judgments"):
+        opened.part("qrels", "passage", "test")
+
+
+def test_ms_marcos_format_comes_first_and_an_empty_folder_says_what_is_missing(written, tmp_path):
+    (written / "collection.tsv").write_text("p1\ttext\n")
+    (written / "queries.tsv").write_text("q1\tquery\n")
+    assert isinstance(open_collection(str(written)), MsMarcoFolder)
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    with pytest.raises(BadInput, match="no texts"):
+        open_collection(str(empty))
