@@ -1,13 +1,18 @@
-"""Run inside a Slurm (`one_machine.sh`): steps in two jobs, one of which is cancelled, against the same steps in this process.
+"""Run inside a Slurm: steps in two jobs, one of which is cancelled, against the same steps in this process.
 
-    python check.py FOLDER
+    campaigns/slurm/one_machine.sh .venv/bin/python campaigns/slurm/check.py
 """
 
 import os
 import subprocess
 import sys
+import tempfile
 import threading
 from pathlib import Path
+
+TESTS = Path(__file__).parents[2] / "tests"
+sys.path.insert(0, str(TESTS))
+os.environ["PYTHONPATH"] = os.pathsep.join([str(TESTS), os.environ.get("PYTHONPATH", "")])  # for the jobs
 
 import cluster_toys as toys
 from helpers.steps import cluster
@@ -61,4 +66,5 @@ def content(store: Path) -> dict[str, bytes]:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    with tempfile.TemporaryDirectory() as scratch:
+        main(Path(scratch))
