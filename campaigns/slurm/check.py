@@ -10,15 +10,15 @@ import tempfile
 import threading
 from pathlib import Path
 
-TESTS = Path(__file__).parents[2] / "tests"
-sys.path.insert(0, str(TESTS))
-os.environ["PYTHONPATH"] = os.pathsep.join([str(TESTS), os.environ.get("PYTHONPATH", "")])  # for the jobs
+TESTS = str(Path(__file__).parents[2] / "tests")
+sys.path.insert(0, TESTS)
 
 import cluster_toys as toys
 from helpers.steps import cluster
 
 
 def main(folder: Path) -> None:
+    os.environ["PYTHONPATH"] = os.pathsep.join([TESTS, os.environ.get("PYTHONPATH", "")])  # for the jobs
     here = str(folder)
     numbers = toys.toy_numbers(here, 4)
     os.environ["BOOK_STORE"] = str(folder / "far")
