@@ -10,15 +10,14 @@ import tempfile
 import threading
 from pathlib import Path
 
-TESTS = str(Path(__file__).parents[2] / "tests")
-sys.path.insert(0, TESTS)
+sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 
 import cluster_toys as toys
 from helpers.steps import cluster
 
 
 def main(folder: Path) -> None:
-    os.environ["PYTHONPATH"] = os.pathsep.join([TESTS, os.environ.get("PYTHONPATH", "")])  # for the jobs
+    os.environ["PYTHONPATH"] = os.pathsep.join([sys.path[0], os.environ.get("PYTHONPATH", "")])  # for the jobs
     here = str(folder)
     numbers = toys.toy_numbers(here, 4)
     os.environ["BOOK_STORE"] = str(folder / "far")
