@@ -3,7 +3,6 @@
 import json
 import os
 import shutil
-import signal
 import subprocess
 import sys
 import time
@@ -255,22 +254,6 @@ def start(tmp_path, name, store):
     (tmp_path / "script.py").write_text(SCRIPT)
     command, environment = [sys.executable, tmp_path / "script.py", name], {**os.environ, "BOOK_STORE": str(store)}
     return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
-
-
-@pytest.mark.slow
-def test_a_run_killed_in_the_middle_is_made_good_by_the_next(tmp_path):
-    broken, sound = tmp_path / "broken", tmp_path / "sound"
-    killed = start(tmp_path, "killed", broken)
-    wait_until((tmp_path / "calls").exists)
-    killed.send_signal(signal.SIGKILL)
-    assert killed.wait(10) == -signal.SIGKILL
-    assert list(broken.rglob("first.txt")) and not list(broken.rglob(MANIFEST))
-    (tmp_path / "go").touch()
-    for store in (broken, sound):
-        assert start(tmp_path, "again", store).communicate(timeout=120)[0] == "1000\n"
-    files = [{f.name: f.read_bytes() for f in store.rglob("*.txt")} for store in (broken, sound)]
-    assert files[0] == files[1] != {}
-    assert not list(broken.rglob(".work-*"))
 
 
 @pytest.mark.slow

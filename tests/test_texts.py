@@ -110,10 +110,6 @@ def test_a_text_without_body_has_one_window(title, body, text):
     assert list(windows(Text("d", title, body), 150, 50)) == [Window("d#0", "d", text)]
 
 
-def test_blanks_of_any_kind_are_one_space():
-    assert [window.text for window in windows(Text("d", "", "a\n\nb\t c"), 150, 50)] == ["a b c"]
-
-
 def random_cases():
     random.seed(20210610)
     for _ in range(40):
