@@ -6,6 +6,7 @@
 
   if (button && folds.length) {
     button.hidden = false;
+    document.documentElement.classList.add("nr-switch");
     button.addEventListener("click", () => {
       const open = button.getAttribute("aria-pressed") !== "true";
       folds.forEach(fold => { fold.open = open; });
