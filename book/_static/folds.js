@@ -15,8 +15,10 @@
     });
   }
 
-  const list = document.querySelector(".bd-sidebar-primary"), here = list?.querySelector("a.current, .current.active > a");
-  if (here) list.scrollTop += here.getBoundingClientRect().top - list.getBoundingClientRect().top - list.clientHeight / 3;
+  addEventListener("load", () => {  // after the theme, which puts the list where it stood on the page before
+    const list = document.querySelector(".bd-sidebar-primary"), here = list?.querySelector("a.current, .current.active > a");
+    if (here) list.scrollTop += here.getBoundingClientRect().top - list.getBoundingClientRect().top - list.clientHeight / 3;
+  });
 
   document.querySelectorAll("a.nr-term[title]").forEach(term => term.addEventListener("click", event => {
     if (!matchMedia("(hover: none)").matches || !term.title) return;  // the second tap follows the link
