@@ -1,21 +1,17 @@
 """The safety net: pages of the recorded default book show the numbers that `tests/pages.tsv` has; a change of one is named."""
 
-from pathlib import Path
-
 import pytest
 
 from press import chapters, page_numbers
-from press.execute import request, run
 
-RUN = {"run": {"profile": "almanac", "changed": {}}}
 VALUE = {"study": "s", "table": "1", "row": "a", "column": "MRR@10", "measure": "RR@10", "measured": 0.123456, "verdict": None}
 CLAIM = {"claim": "c", "evidence": "+0.1", "verdict": "agrees"}
 SYSTEMS = {"queries": ["1\n2"], "systems": [{"label": "BM25", "key": "k", "queries": 0, "values": [["RR@10", "1 0.5"]]}]}
 
 
 def test_a_page_shows_its_published_cells_its_claims_and_the_means_of_its_systems():
-    data = [RUN, {"values": [VALUE]}, {"claims": [CLAIM]}, {"evaluations": SYSTEMS}]
-    assert list(page_numbers.shown("seeds", data, Path("seeds.ipynb"))) == [
+    data = [{"values": [VALUE]}, {"claims": [CLAIM]}, {"evaluations": SYSTEMS}]
+    assert list(page_numbers.shown("seeds", data)) == [
         "seeds\ts\t1\ta\tMRR@10\tRR@10\t0.1235\t", "seeds\tclaim\tc\t+0.1\tagrees", "seeds\tmean\tBM25\tRR@10\t0.75"]
 
 
@@ -25,13 +21,13 @@ def test_a_number_that_moved_is_shown_before_and_now():
 
 def test_the_file_has_lines_of_every_chapter_that_measures():
     pages = {line.partition("\t")[0] for line in page_numbers.known()}
-    assert pages <= set(chapters.names())
-    assert len(pages) >= len(chapters.names()) - 2
+    assert {page.partition(" ")[0] for page in pages} <= set(chapters.names())
+    assert len(pages) >= len(chapters.names()) + 1
 
 
 @pytest.mark.slow
-def test_a_page_made_from_recorded_runs_shows_these_numbers(places):
+@pytest.mark.parametrize("chapter", page_numbers.VARIANTS)
+def test_a_page_made_from_recorded_runs_shows_these_numbers(chapter, places):
     places("CHAPTERS")
-    chapter = "sequence_length"
-    run(request(chapter, "almanac", {}), lambda line: None)
-    assert page_numbers.differences(list(page_numbers.lines_of(chapter)), page_numbers.known(chapter)) == []
+    made = list(page_numbers.lines_of_variant(chapter))
+    assert page_numbers.differences(made, page_numbers.known(made[0].partition("\t")[0])) == []

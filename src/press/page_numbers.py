@@ -3,12 +3,12 @@
     book numbers            # what the pages made here show otherwise than the file, line by line
     book numbers --write    # replaces the file: the difference belongs into the message of the commit that moves a number
 
-A line has a page, a system, a claim or a published cell, a measure, and its mean, or the claim's evidence and word.
+A line has a page, a system, a claim or a published cell, a measure, and its mean, or the claim's evidence and word. Three pages
+stand there a second time, with a changed parameter.
 """
 
 import difflib
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from helpers import paths
@@ -17,11 +17,14 @@ from helpers.pages import carried
 from press import chapters, execute
 
 FILE = paths.ROOT / "tests" / "pages.tsv"
+VARIANTS = {"seeds": {"seeds": "[1, 2]"}, "sequence_length": {"lengths": "[64, 256]"},
+            "epochs": {"seeds": "[1, 2]"}}  # all from recorded runs
 
 
 def numbers(write: bool = False) -> None:
     """Compare the pages of all chapters with the file, or write it; BadInput for a page that is missing or another profile's."""
     made = [line for name in chapters.names() for line in lines_of(name)]
+    made += [line for chapter in VARIANTS for line in lines_of_variant(chapter)]
     if write:
         FILE.write_text("\n".join(made) + "\n", encoding="utf-8")
         print(f"{len(made):,} numbers -> {FILE.relative_to(paths.ROOT)}")
@@ -48,14 +51,23 @@ def lines_of(page: str) -> Iterator[str]:
     file = paths.CHAPTERS / f"{page}.ipynb"
     if not file.exists():
         raise BadInput(f"no page of {page!r}", file=file, mend="run `make book`")
-    yield from shown(page, execute.data_of(file), file)
-
-
-def shown(page: str, data: list[dict[str, Any]], file: Path) -> Iterator[str]:
-    """The lines of what a page carries: the means of its systems, its published cells and its claims."""
+    data = execute.data_of(file)
     for part in data:
         if "run" in part and (part["run"]["profile"] != "almanac" or part["run"]["changed"]):
             raise BadInput(f"the page is of {part['run']['profile']}", file=file, mend="run `make book`")
+    yield from shown(page, data)
+
+
+def lines_of_variant(chapter: str) -> Iterator[str]:
+    """The lines of a chapter's page in `VARIANTS`, which is executed if it is not there."""
+    given = VARIANTS[chapter]
+    file, _ = execute.run(execute.request(chapter, "almanac", given))
+    yield from shown(" ".join([chapter, *(f"{name}={value}" for name, value in given.items())]), execute.data_of(file))
+
+
+def shown(page: str, data: list[dict[str, Any]]) -> Iterator[str]:
+    """The lines of what a page carries: the means of its systems, its published cells and its claims."""
+    for part in data:
         for value in part.get("values", []):
             yield "\t".join([page, *(str(value[name]) for name in ("study", "table", "row", "column", "measure")),
                              f"{value['measured']:.4g}", str(value["verdict"] or "")])
