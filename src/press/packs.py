@@ -11,7 +11,8 @@ from helpers import paths
 from helpers.errors import BadInput, NetworkNeeded
 from helpers.pages import numbers
 from helpers.steps import Step
-from helpers.steps.pack import Plan, write
+from helpers.steps.pack import Plan
+from helpers.steps.pack import pack as written
 from helpers.steps.pack import unpack as entered
 from press import commands, execute
 from press.explain import dry_run
@@ -97,14 +98,14 @@ def pack(name: str, folder: Path, profile: str, given: dict[str, str], part: int
     run = dry_run.of_chapter(name, execute.request(name, profile, given).values, catalogue())
     below = {part.key for step in run.missing.values() for part in step.inputs()}
     wanted = [step for key, step in run.missing.items() if key not in below and not _measures(step)]
-    plan = Plan.of(wanted)
     if only_list:
+        plan = Plan.of(wanted)
         yield from (f"{step.name} {key[:10]}" + " comes back" * (key in plan.wanted) for key, step in plan.steps.items())
         return
-    described = write(plan, folder, part * 2**20)
+    steps = written(wanted, folder, part * 2**20)["steps"]
     size = sum(file.stat().st_size for file in folder.iterdir())
-    yield (f"{len(described['steps'])} steps, {len(plan.wanted)} of which come back, in {size / 2**20:.0f} MiB: {folder}. There: "
-           "tar xf code.tar; PYTHONPATH=src python -m helpers.steps.work part-*.tar --minutes 12 --out done")
+    yield (f"{len(steps)} steps, {sum(step['wanted'] for step in steps)} of which come back, in {size / 2**20:.0f} MiB: {folder}."
+           " There: tar xf code.tar; PYTHONPATH=src python -m helpers.steps.work part-*.tar --minutes 12 --out done")
     if run.stopped:
         yield f"{len(run.stopped)} statements wait for these values: pack again when they are back"
 

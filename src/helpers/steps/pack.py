@@ -85,12 +85,7 @@ class Plan:
 
 
 def pack(steps: Iterable[Step], folder: Path, part: int = PART) -> dict[str, Any]:
-    """`write` what the missing ones of these steps need, best first."""
-    return write(Plan.of(steps), folder, part)
-
-
-def write(plan: Plan, folder: Path, part: int = PART) -> dict[str, Any]:
-    """Write a plan with all that it carries into parts of at most `part` bytes.
+    """Write what the missing ones of these steps need, best first, into parts of at most `part` bytes.
 
     Returns:
         The plan: `steps` (key, step, seconds, wanted, inputs, recipe), `modules` that define them, `files` with their SHA-256.
@@ -98,6 +93,7 @@ def write(plan: Plan, folder: Path, part: int = PART) -> dict[str, Any]:
     Raises:
         BadInput: if the folder is not empty, or a backbone cannot travel.
     """
+    plan = Plan.of(steps)
     folder.mkdir(parents=True, exist_ok=True)
     if any(folder.iterdir()):
         raise BadInput("the folder for the pack is not empty", file=folder, mend="give a new one")
