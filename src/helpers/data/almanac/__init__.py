@@ -100,10 +100,6 @@ class Almanac(Collection):
         """None: ordinary queries name siblings that somebody thought of, so these gain nothing; topics are pooled."""
         return None
 
-    def topics(self) -> pd.DataFrame:
-        """The judge's description of each broad topic: columns query_id, description."""
-        return _table("topics.tsv")
-
     def similarity(self) -> pd.DataFrame:
         """600 sentence pairs: columns pair_id, score (0 to 5), sentence1, sentence2."""
         frame = _table("similarity.tsv")
