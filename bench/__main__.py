@@ -30,12 +30,12 @@ def module(name: str) -> ModuleType:
 def run(only: Sequence[str], rounds: int, out: str, small: bool) -> int:
     """Measure sections, all by default; 1 if any of them failed. BadInput for less than one round, or another machine's file."""
     from bench import work
-    from helpers.costs import results
+    from helpers.costs import measurements
     from helpers.steps import numerics
 
     if rounds < 1:
         raise BadInput(f"{rounds} rounds", mend=f"give at least one, better {ROUNDS}")
-    file, failed = results.file_of(out), False
+    file, failed = measurements.file_of(out), False
     for name in only or SECTIONS:
         print(f"{name}: getting ready ...", flush=True)
         if hasattr(section := work if name in SHARED else module(name), "prepare"):
@@ -48,19 +48,19 @@ def run(only: Sequence[str], rounds: int, out: str, small: bool) -> int:
             failed = True
             print(f"{name}: FAILED, nothing kept", flush=True)
             continue
-        target = results.no_machines(name) if name in NO_MACHINE and not out else file
-        results.add(target, name, json.loads(done.stdout.splitlines()[-1]))
+        target = measurements.no_machines(name) if name in NO_MACHINE and not out else file
+        measurements.add(target, name, json.loads(done.stdout.splitlines()[-1]))
         print(f"{name} -> {target}", flush=True)
     return int(failed)
 
 
 def measured(name: str, rounds: int, small: bool, one_core: bool) -> None:
     """Measure one section in this process, on one core if told to, and print the section as the last line."""
-    from helpers.costs import machine
+    from helpers.costs import timing
 
     load = os.getloadavg()[0]
     if one_core:
-        machine.one_core()  # before PyTorch is loaded
+        timing.one_core()  # before PyTorch is loaded
         import torch
 
         torch.set_num_threads(1)

@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from bench.work import DEPTH, MEASURES, Scale, Work
-from helpers.costs.contenders import BM25S, BM25S_NUMBA, LUCENE
+from helpers.costs.measurements import BM25S, BM25S_NUMBA, LUCENE
 from helpers.costs.timing import Prepare, always, interleave
 from helpers.data.runs import COLUMNS, ranked
 from helpers.data.texts import Texts

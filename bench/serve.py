@@ -23,11 +23,11 @@ import numpy as np
 import psutil
 
 from bench.work import Scale
-from helpers.costs.contenders import LANCE, OURS, SEQUENTIAL, SERVED_CROSS_ENCODER
+from helpers.costs.measurements import LANCE, OURS, SEQUENTIAL, SERVED_CROSS_ENCODER
 from helpers.networks import backbone
 from helpers.networks.encoder import SCORING, write_whole
 from helpers.networks.fine_tuning import RankerTraining
-from helpers.systems.listwise_reranker import WarmUp
+from helpers.systems.rerankers import WarmUp
 
 CLIENTS = (1, 4, 16, 64)
 SECONDS, CANDIDATES, CHEAP = 5.0, 20, 10_000

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from helpers.costs.contenders import LANCE, SEQUENTIAL, SERVED_CROSS_ENCODER
+from helpers.costs.measurements import LANCE, SEQUENTIAL, SERVED_CROSS_ENCODER
 from helpers.data.texts import Texts
 from helpers.data.windows import windows
 from helpers.networks.fine_tuning import RankerTraining

@@ -4,12 +4,12 @@ from dataclasses import replace
 from typing import Any
 
 from bench.work import Scale, Work
-from helpers.costs import machine
-from helpers.costs.contenders import PRODUCTS
+from helpers.costs import timing
+from helpers.costs.measurements import PRODUCTS
 from helpers.costs.speed import random_cross_encoder, ranking_speed
 from helpers.costs.timing import always, interleave
 from helpers.networks.backbone import encoder_flops
-from helpers.pages.shapes import studied_shapes
+from helpers.pages.rates import studied_shapes
 from helpers.retrieval.bm25 import K1, B
 from helpers.steps import numerics
 
@@ -21,7 +21,7 @@ def shapes(scale: Scale) -> list[str]:
 
 def measure(scale: Scale, rounds: int) -> dict[str, Any]:
     """Time retrieval and re-ranking by models of all shapes in turns, as chapter `model_size` does; matrix products before."""
-    work, products, bed = Work(replace(scale, queries=scale.ranked)), machine.Products(), scale.bed
+    work, products, bed = Work(replace(scale, queries=scale.ranked)), timing.Products(), scale.bed
     rate = interleave({PRODUCTS: always(products)}, rounds, report=True)
     timed = ranking_speed.definition.function(  # type: ignore[attr-defined]
         shapes(scale), work.encoder.whole(), bed.index.value(), work.queries, bed.store.value(),

@@ -27,7 +27,7 @@ from helpers.networks import backbone
 from helpers.retrieval.bm25 import K1, B, text_index
 from helpers.steps import Step
 from helpers.systems.bi_encoder import UNTRAINED, BiEncoder, reading
-from helpers.systems.listwise_reranker import ListwiseReranker
+from helpers.systems.rerankers import ListwiseReranker
 from helpers.systems.testbed import Testbed
 
 DEPTH, CANDIDATES = 100, 20

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from bench.work import Scale
-from helpers.costs import machine
-from helpers.costs.contenders import OURS, PRODUCTS, STOCK_TRAINER
+from helpers.costs import timing
+from helpers.costs.measurements import OURS, PRODUCTS, STOCK_TRAINER
 from helpers.costs.timing import Prepare, always, interleave
 from helpers.networks import backbone, fine_tuning
 from helpers.networks.backbone import encoder_flops
@@ -29,7 +29,7 @@ def measure(scale: Scale, rounds: int) -> dict[str, Any]:
     """Time some steps of training, each round on a new copy of the model, and count real and padded tokens."""
     from transformers import AutoConfig
 
-    products, model, data = machine.Products(), backbone.resolve(scale.model.backbone), examples(scale.steps * BATCH)
+    products, model, data = timing.Products(), backbone.resolve(scale.model.backbone), examples(scale.steps * BATCH)
     times = interleave({PRODUCTS: always(products), STOCK_TRAINER: stock(model, data, scale.steps),
                         OURS: ours(model, data, scale.steps)}, rounds, report=True)
     config = AutoConfig.from_pretrained(model.source)

@@ -16,8 +16,8 @@ from helpers.networks import backbone
 from helpers.networks.encoder import SCORING, write_whole
 from helpers.reranking.aggregation import aggregate
 from helpers.retrieval.bm25 import K1, B
-from helpers.systems.listwise_reranker import ListwiseReranker
 from helpers.systems.recipe import recipe
+from helpers.systems.rerankers import ListwiseReranker
 from helpers.systems.testbed import Testbed
 
 MEASURES = ["nDCG@10", "RR@10"]

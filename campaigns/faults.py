@@ -38,8 +38,7 @@ from helpers.data.collection import open_collection
 from helpers.data.elsewhere import external_run
 from helpers.data.runs import queries as query_step
 from helpers.data.texts import Texts, text_store
-from helpers.evaluation.comparable import as_label
-from helpers.evaluation.verdicts import UNTESTED
+from helpers.evaluation.verdicts import UNTESTED, as_label
 from helpers.pages import page as pages
 from helpers.pages.fragments import Html, badge, details, escape, table
 from helpers.steps import ledger

@@ -79,7 +79,7 @@ def folder(tmp_path_factory):
 @pytest.fixture
 def tiny(folder):
     """A re-ranker of one layer, trained on the folder's documents for four steps."""
-    from helpers.systems.listwise_reranker import ListwiseReranker
+    from helpers.systems.rerankers import ListwiseReranker
 
     return ListwiseReranker(collection=str(folder), unit="document", negatives="random", losses={"bce": 1.0}, size=2,
                             backbone="packaged:0", epochs=2, batch_size=1, evaluation_queries=1, evaluations=2, max_length=32,

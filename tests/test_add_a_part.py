@@ -16,8 +16,7 @@ from helpers.reranking.duo import DUOS
 from helpers.retrieval.bm25 import window_index
 from helpers.retrieval.feedback import WEIGHTINGS
 from helpers.systems.bi_encoder import BiEncoder
-from helpers.systems.first_stages import STAGES, first_stages
-from helpers.systems.lexical import Lexical
+from helpers.systems.first_stages import STAGES, Lexical, first_stages
 from helpers.systems.testbed import Testbed
 from toys import run_of
 

@@ -11,15 +11,12 @@ from helpers.data.texts import Texts, article_of, articles_of, split_of, splits_
 from helpers.errors import BadInput
 from helpers.steps import recipe
 from helpers.steps.recorded import Recorded
-from helpers.systems.bi_encoder import BiEncoder
-from helpers.systems.distilled_encoder import DistilledEncoder
-from helpers.systems.first_stages import first_stages, repbert
-from helpers.systems.lexical import WordExpansion
-from helpers.systems.listwise_reranker import ListwiseReranker, WarmUp
+from helpers.systems.bi_encoder import BiEncoder, DistilledEncoder
+from helpers.systems.first_stages import WordExpansion, first_stages, repbert
 from helpers.systems.recipe import recipe as book_recipe
-from helpers.systems.search_tasks import SearchTask
+from helpers.systems.rerankers import ListwiseReranker, Student, WarmUp
 from helpers.systems.starting_points import chosen_start
-from helpers.systems.student import Student
+from helpers.systems.tasks import SearchTask
 from helpers.systems.testbed import SplitTestbed
 from toys import qrels_of
 

@@ -12,7 +12,7 @@ import pytest
 from bench import __main__ as command
 from bench import serve, train, work
 from helpers import paths
-from helpers.costs import contenders, machine, results, timing
+from helpers.costs import measurements, timing
 from helpers.costs.measurements import Measurements, busy, chosen, exponent, fraction, is_flat, is_linear, per_item
 from helpers.costs.timing import Drifted, always, check_drift, drift, interleave, ratio, spread
 from helpers.errors import BadInput
@@ -133,14 +133,14 @@ INTEL = "Intel(R) Xeon(R) Platinum 8481C CPU @ 2.70GHz"
     (INTEL, [], None, "CPU without AMX", "intel-xeon-platinum-8481c")])
 def test_machines_are_told_apart(cpu, flags, gpu, kind, name):
     of = {"device": "cuda" if gpu else "cpu", "flags": flags, "gpu": gpu, "cpu": cpu}
-    assert (machine.kind(of), machine.name_of(of)) == (kind, name)
+    assert (timing.kind(of), timing.name_of(of)) == (kind, name)
 
 
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="only Linux ties a process to a core")
 def test_one_core_is_one_core():
     before = os.sched_getaffinity(0), dict(os.environ)
     try:
-        machine.one_core()
+        timing.one_core()
         assert len(os.sched_getaffinity(0)) == 1
         assert os.sched_getaffinity(0) <= before[0]
         assert os.environ["OMP_NUM_THREADS"] == "1"
@@ -157,46 +157,46 @@ def here(monkeypatch, places):
     """This machine is an AMD EPYC with AVX512-BF16, and its files lie in a folder of the test's."""
     own = {"cpu": "AMD EPYC", "cores": 2, "threads": None, "memory_gib": 24, "system": "Linux", "python": "3.11", "device": "cpu",
            "dtype": "bf16", "flags": ["avx512_bf16"], "gpu": None}
-    monkeypatch.setattr(machine, "describe", lambda: own)
+    monkeypatch.setattr(timing, "describe", lambda: own)
     places("BENCH")
     return own
 
 
 def test_sections_are_added_one_by_one_and_the_file_of_another_machine_is_left_alone(here, monkeypatch):
-    file = results.file_of("")
+    file = measurements.file_of("")
     assert file == paths.BENCH / "amd-epyc-avx512-bf16.json"
-    results.add(file, "rerank", {"rounds": 2})
-    results.add(file, "train", {"rounds": 3})
-    results.add(file, "rerank", {"rounds": 4})
-    content = results.read(file)
+    measurements.add(file, "rerank", {"rounds": 2})
+    measurements.add(file, "train", {"rounds": 3})
+    measurements.add(file, "rerank", {"rounds": 4})
+    content = measurements.read(file)
     assert content["machine"] == here
     assert {name: section["rounds"] for name, section in content["sections"].items()} == {"rerank": 4, "train": 3}
     assert all({"measured", "commit", "versions"} <= set(section) for section in content["sections"].values())
     assert [path.name for path in paths.BENCH.iterdir()] == [file.name]
     before = file.read_text()
-    monkeypatch.setattr(machine, "describe", lambda: {**here, "cpu": "Xeon"})
+    monkeypatch.setattr(timing, "describe", lambda: {**here, "cpu": "Xeon"})
     with pytest.raises(BadInput, match="AMD EPYC.*give another file by --out"):
-        results.add(file, "rerank", {"rounds": 9})
+        measurements.add(file, "rerank", {"rounds": 9})
     assert file.read_text() == before
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"machine": {}, "sections": {}, "more": 1}'])
 def test_a_file_that_holds_no_measurements_is_refused(here, text):
-    file = results.file_of("")
+    file = measurements.file_of("")
     file.write_text(text)
     with pytest.raises(BadInput):
-        results.read(file)
+        measurements.read(file)
     with pytest.raises(BadInput):
-        results.add(file, "rerank", {})
+        measurements.add(file, "rerank", {})
     assert file.read_text() == text
 
 
 def test_the_latest_measurements_come_first(here):
-    assert results.everything() == {}
+    assert measurements.everything() == {}
     for name, date in (("old", "2026-01-01"), ("new", "2026-03-01"), ("middle", "2026-02-01")):
         sections = {"a": {"measured": date}, "b": {"measured": "2025"}}
         (paths.BENCH / f"{name}.json").write_text(json.dumps({"machine": {}, "sections": sections}))
-    assert list(results.everything()) == ["new", "middle", "old"]
+    assert list(measurements.everything()) == ["new", "middle", "old"]
 
 
 # ---- what a file says ----
@@ -206,23 +206,23 @@ def measured(**sections):
 
 
 SECTION = {"small": False, "items": 10, "flops": 400.0, "product_flops": 100.0, "contenders": {
-    contenders.PRODUCTS: {"seconds": [1.0, 2.0]}, contenders.OURS: {"seconds": [8.0, 10.0]},
-    contenders.CROSS_ENCODER: {"seconds": [32.0, 60.0]}}}
+    measurements.PRODUCTS: {"seconds": [1.0, 2.0]}, measurements.OURS: {"seconds": [8.0, 10.0]},
+    measurements.CROSS_ENCODER: {"seconds": [32.0, 60.0]}}}
 
 
 def test_a_rate_is_that_of_an_item_and_in_training_of_a_real_token():
-    assert per_item(SECTION, contenders.OURS) == [0.8, 1.0]
-    training = {**SECTION, "steps": 2, "tokens": {contenders.OURS: {"real": 4, "padded": 8}}}
-    assert per_item(training, contenders.OURS) == [2.0, 2.5]
+    assert per_item(SECTION, measurements.OURS) == [0.8, 1.0]
+    training = {**SECTION, "steps": 2, "tokens": {measurements.OURS: {"real": 4, "padded": 8}}}
+    assert per_item(training, measurements.OURS) == [2.0, 2.5]
 
 
 def test_the_ratio_to_the_books_code():
-    interval = measured(rerank=SECTION).against_ours("rerank", contenders.CROSS_ENCODER)
+    interval = measured(rerank=SECTION).against_ours("rerank", measurements.CROSS_ENCODER)
     assert (interval.median, interval.low, interval.high) == (5.0, 4.0, 6.0)
 
 
 def test_the_share_of_the_matrix_rate_is_taken_within_each_round():
-    interval = fraction(SECTION, contenders.OURS)  # 400/8 over 100/1, and 400/10 over 100/2
+    interval = fraction(SECTION, measurements.OURS)  # 400/8 over 100/1, and 400/10 over 100/2
     assert (interval.low, interval.high) == pytest.approx((0.5, 0.8))
 
 
@@ -266,7 +266,7 @@ def sections(here, monkeypatch):
 def test_every_section_is_made_ready_and_measured_in_a_process_of_its_own(sections):
     assert command.main(["--only", "rerank", "--only", "growth", "--rounds", "7", "--small"]) == 0
     assert sections == ["prepare what sections share", ("rerank", 7, True, True), "prepare growth", ("growth", 7, True, True)]
-    measured = results.read(results.file_of(""))["sections"]
+    measured = measurements.read(measurements.file_of(""))["sections"]
     assert {name: section["of"] for name, section in measured.items()} == {"rerank": "rerank", "growth": "growth"}
 
 
@@ -274,7 +274,7 @@ def test_a_section_that_fails_does_not_stop_the_others(sections, tmp_path):
     out = tmp_path / "other.json"
     assert command.main(["--out", str(out)]) == 1
     assert [line[0] for line in sections if isinstance(line, tuple)] == list(command.SECTIONS)
-    assert set(results.read(out)["sections"]) == set(command.SECTIONS) - {"train"}
+    assert set(measurements.read(out)["sections"]) == set(command.SECTIONS) - {"train"}
 
 
 def test_a_gpu_leaves_the_cores_free_and_no_rounds_are_refused(sections, monkeypatch, capsys):

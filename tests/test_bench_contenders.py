@@ -9,7 +9,7 @@ import pytest
 
 from bench import encode, growth, rerank, search, sentence_transformers, serve, sizes, train, work
 from bench.work import Work
-from helpers.costs import contenders, timing
+from helpers.costs import measurements, timing
 from helpers.networks import backbone
 from helpers.steps import numerics
 
@@ -35,7 +35,7 @@ SETTING = {"dtype": "float32", "attention": "eager", "batch_size": 2}
 
 
 def outcomes(contenders):
-    return {name: prepare()() for name, prepare in contenders.items()}
+    return {name: prepare()() for name, prepare in measurements.items()}
 
 
 def test_the_pairs_are_the_candidates_windows(tiny, tokenizer):
@@ -49,24 +49,25 @@ def test_the_pairs_are_the_candidates_windows(tiny, tokenizer):
 
 def test_re_rankers_give_the_same_scores(tiny, exact):
     result = outcomes(rerank.comparison(Work(tiny)).contenders(SETTING))
-    assert list(result) == [contenders.CROSS_ENCODER, contenders.CROSS_ENCODER_BEST, contenders.OURS, contenders.FROM_TEXTS]
+    assert list(result) == [
+        measurements.CROSS_ENCODER, measurements.CROSS_ENCODER_BEST, measurements.OURS, measurements.FROM_TEXTS]
     for name, scores in result.items():
-        assert np.allclose(scores, result[contenders.CROSS_ENCODER], atol=1e-4), name
-    assert len(result[contenders.OURS]) == len(Work(tiny).pairs)
+        assert np.allclose(scores, result[measurements.CROSS_ENCODER], atol=1e-4), name
+    assert len(result[measurements.OURS]) == len(Work(tiny).pairs)
 
 
 def test_encoders_give_the_same_vectors(tiny, exact):
     result = outcomes(encode.comparison(Work(tiny)).contenders(SETTING))
     for name, vectors in result.items():
-        assert np.allclose(vectors, result[contenders.SENTENCE_TRANSFORMER], atol=1e-4), name
-    assert np.allclose(np.linalg.norm(result[contenders.SENTENCE_TRANSFORMER_BEST], axis=1), 1, atol=1e-4)
+        assert np.allclose(vectors, result[measurements.SENTENCE_TRANSFORMER], atol=1e-4), name
+    assert np.allclose(np.linalg.norm(result[measurements.SENTENCE_TRANSFORMER_BEST], axis=1), 1, atol=1e-4)
 
 
 def test_a_section_is_json_with_its_rounds_and_its_drift(tiny):
     section = json.loads(json.dumps(rerank.measure(tiny, rounds=2)))
     assert all(len(rounds["seconds"]) == 2 for rounds in section["contenders"].values())
-    assert set(section["contenders"]) == {contenders.PRODUCTS, *section["measures"]}
-    assert section["drift"][contenders.OURS] == {"nDCG@10": 0.0, "RR@10": 0.0}
+    assert set(section["contenders"]) == {measurements.PRODUCTS, *section["measures"]}
+    assert section["drift"][measurements.OURS] == {"nDCG@10": 0.0, "RR@10": 0.0}
     assert section["items"] == len(Work(tiny).pairs)
     assert section["setting"]["batch_size"] in sentence_transformers.BATCHES["cpu"]
     assert len(section["tried"]) == 8
@@ -82,12 +83,12 @@ def test_a_section_fails_if_the_scores_are_others(tiny, monkeypatch):
 
 def test_encoding_is_measured(tiny):
     section = json.loads(json.dumps(encode.measure(replace(tiny, encoded=2), rounds=1)))
-    assert section["drift"][contenders.OURS] == {"nDCG@10": 0.0, "RR@10": 0.0}
+    assert section["drift"][measurements.OURS] == {"nDCG@10": 0.0, "RR@10": 0.0}
 
 
 def test_both_engines_find_the_documents(tiny):
     section = json.loads(json.dumps(search.measure(tiny, rounds=1)))
-    assert set(section["contenders"]) == {contenders.LUCENE, contenders.BM25S, contenders.BM25S_NUMBA}
+    assert set(section["contenders"]) == {measurements.LUCENE, measurements.BM25S, measurements.BM25S_NUMBA}
     assert section["texts"] == 4
     runs = outcomes(search.contenders(Work(tiny)))
     for name, run in runs.items():
@@ -106,8 +107,8 @@ def test_sizes_are_timed_with_their_operations(tiny):
 def test_trainings_take_the_same_number_of_examples(tiny, monkeypatch):
     monkeypatch.setattr(train, "LONGEST", 24)
     section = json.loads(json.dumps(train.measure(tiny, rounds=1)))
-    assert set(section["contenders"]) == {contenders.PRODUCTS, contenders.STOCK_TRAINER, contenders.OURS}
-    for name in (contenders.STOCK_TRAINER, contenders.OURS):
+    assert set(section["contenders"]) == {measurements.PRODUCTS, measurements.STOCK_TRAINER, measurements.OURS}
+    for name in (measurements.STOCK_TRAINER, measurements.OURS):
         assert 32 * train.SHORTEST <= section["tokens"][name]["real"] <= section["tokens"][name]["padded"] <= 32 * 24
         assert 0 < section["tokens"][name]["loss"] < 2
     assert section["items"] == 32

@@ -2,7 +2,7 @@
 
 import pytest
 
-from helpers.pages import bm25_named
+from helpers.pages import page
 from helpers.systems.testbed import Testbed
 from press import generated
 from toys import Value, of_values
@@ -19,32 +19,32 @@ def measured(source, *values):
 
 def test_a_bm25_is_described_by_its_recipe(passages):
     source = passages.bm25(0.9, 0.4, 100)
-    line, = bm25_named.described([measured(source, 1.0, 0.5)])
+    line, = page.described([measured(source, 1.0, 0.5)])
     assert line == {"collection": "almanac", "texts": "passages", "split": "test queries", "k1": 0.9, "b": 0.4, "depth": 100,
                     "queries": 2, "label": "BM25", "RR@10": 0.75, "key": source.key}
-    assert bm25_named.sentence(line) == "BM25 over passages: 2 test queries, k1 0.9, b 0.4, lists of 100."
+    assert page.sentence(line) == "BM25 over passages: 2 test queries, k1 0.9, b 0.4, lists of 100."
 
 
 def test_windows_are_named_and_their_list_is_that_of_the_documents():
     windows = Testbed("almanac", "document", queries=20).bm25(1.2, 0.75, 50, windows=True)
-    line, = bm25_named.described([measured(windows, 1.0)])
+    line, = page.described([measured(windows, 1.0)])
     assert (line["texts"], line["depth"]) == ("documents, each by its best window", 50)
 
 
 def test_other_systems_are_not_bm25(passages):
-    assert bm25_named.described([measured(passages.query_step, 1.0), measured(Value(), 1.0)]) == []
+    assert page.described([measured(passages.query_step, 1.0), measured(Value(), 1.0)]) == []
 
 
 def test_the_line_stands_below_the_tables_that_link_to_it_and_no_other(passages):
-    line, = bm25_named.described([measured(passages.bm25(0.9, 0.4, 100), 1.0)])
+    line, = page.described([measured(passages.bm25(0.9, 0.4, 100), 1.0)])
     box = '<div class="nr-scroll"><table><a href="#step-{}">1</a></table></div>'
     own, other = box.format(line["key"][:10]), box.format("0" * 10)
-    shown = bm25_named.below_tables(own + other, [line])
-    assert shown == f"{own}<p><small>{bm25_named.sentence(line)}</small></p>{other}"
+    shown = page.below_tables(own + other, [line])
+    assert shown == f"{own}<p><small>{page.sentence(line)}</small></p>{other}"
 
 
 def test_the_page_of_all_bm25s(passages):
-    line, = bm25_named.described([measured(passages.bm25(0.9, 0.4, 100), 1.0, 0.5)])
+    line, = page.described([measured(passages.bm25(0.9, 0.4, 100), 1.0, 0.5)])
     text = generated.bm25_page([{"page": "repbert", "bm25": [line]}, {"page": "repbert", "bm25": [line]}])
     assert text.count(f"chapters/repbert.html#step-{line['key'][:10]}") == 1
     assert "0.750" in text and "not measured" in text

@@ -7,8 +7,7 @@ import yaml
 from helpers import paths
 from helpers.errors import BadInput
 from helpers.evaluation import published
-from helpers.evaluation.comparable import known_backbones, short_name, why_not_comparable
-from helpers.evaluation.verdicts import AGREES, DIRECTIONS, DISAGREES, UNTESTED
+from helpers.evaluation.verdicts import AGREES, DIRECTIONS, DISAGREES, UNTESTED, known_backbones, short_name, why_not_comparable
 from helpers.pages import claims, compare, page
 from helpers.pages.claims import Claim, Margin, published_evidence
 from helpers.pages.results import differences

@@ -10,8 +10,7 @@ from markdown_it import MarkdownIt
 from helpers import paths
 from helpers.evaluation.significance import paired
 from helpers.pages.carried import System, packed
-from helpers.pages.fragments import Fragment
-from helpers.pages.numbers import p_value
+from helpers.pages.fragments import Fragment, p_value
 from press import comparison, page_header, variants
 from press.comparison import Page
 from tables import cells

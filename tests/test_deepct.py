@@ -25,7 +25,7 @@ from helpers.retrieval.term_weights import (
 )
 from helpers.retrieval.term_weights import words_of as split
 from helpers.steps import Step
-from helpers.systems.lexical import DeepCT, WordExpansion
+from helpers.systems.first_stages import DeepCT, WordExpansion
 
 slow = pytest.mark.slow
 

@@ -12,8 +12,7 @@ from helpers.errors import BadInput
 from helpers.networks import backbone
 from helpers.reranking.distillation_trainer import AttentionScores, DistillationTrainer
 from helpers.reranking.losses import PARTS, Batch, matched_layers, projection
-from helpers.systems.listwise_reranker import ListwiseReranker, WarmUp
-from helpers.systems.student import Student
+from helpers.systems.rerankers import ListwiseReranker, Student, WarmUp
 
 
 def sides(student, teacher, temperature=1.0):

@@ -14,8 +14,7 @@ from helpers.encoders.training import StateTraining, distilled_encoder
 from helpers.networks.encoder import Encoder, build
 from helpers.networks.fine_tuning import training_log
 from helpers.pages.training import curve
-from helpers.systems.bi_encoder import BiEncoder
-from helpers.systems.distilled_encoder import DistilledEncoder
+from helpers.systems.bi_encoder import BiEncoder, DistilledEncoder
 from helpers.systems.testbed import SplitTestbed
 
 QUERIES = pd.DataFrame({"query_id": ["q1", "q2"], "text": ["w1 w2", "w3"]})

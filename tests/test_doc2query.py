@@ -9,7 +9,7 @@ from helpers.networks import backbone
 from helpers.retrieval import java
 from helpers.retrieval.bm25 import search
 from helpers.retrieval.expansion import QUERIES, expanded_index
-from helpers.systems.lexical import Doc2Query
+from helpers.systems.first_stages import Doc2Query
 
 pytestmark = pytest.mark.slow
 

@@ -8,7 +8,7 @@ import pytest
 from helpers.data.collection import open_collection
 from helpers.data.texts import split_of, splits_of
 from helpers.data.windows import WHOLE, doc_of
-from helpers.systems.document_reader import DocumentReader, document_reader
+from helpers.systems.recipe import DocumentReader, document_reader
 from helpers.systems.testbed import Testbed
 
 

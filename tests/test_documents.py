@@ -13,8 +13,8 @@ from helpers.networks.backbone import resolve
 from helpers.pages import documents
 from helpers.pages.documents import BERT, BM25, LONGFORMER, WINDOWED, WINDOWS, first, row
 from helpers.reranking.aggregation import reranked
-from helpers.systems.document_reader import document_reader
 from helpers.systems.pipeline import Feedback, Pipeline, with_feedback
+from helpers.systems.recipe import document_reader
 from helpers.systems.testbed import Testbed
 from helpers.systems.zero_shot import ZERO_SHOT
 from tables import caption, cells, text_of

@@ -12,7 +12,7 @@ from helpers import paths
 from helpers.data.collection_base import Text
 from helpers.evaluation import measures
 from helpers.pages import explorer
-from helpers.pages import explorer_page as story
+from helpers.pages import explorer as story
 from helpers.systems.evaluated import Evaluation
 from toys import Value, run_of
 

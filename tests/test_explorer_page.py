@@ -12,7 +12,7 @@ from helpers import paths
 from helpers.data.collection_base import Text
 from helpers.data.runs import cut
 from helpers.pages import explorer
-from helpers.pages import explorer_page as story
+from helpers.pages import explorer as story
 from helpers.reranking.aggregation import reranked
 from helpers.reranking.duo import in_pairs
 from helpers.retrieval.bm25 import K1, B

@@ -11,7 +11,7 @@ from helpers import paths
 from helpers.data.runs import read_trec
 from helpers.errors import BadInput
 from helpers.networks import encoder
-from helpers.pages import ir_metadata
+from helpers.pages import carried
 from helpers.reranking.aggregation import reranked
 from helpers.steps import step
 from press import commands
@@ -27,14 +27,14 @@ LINE = {"key": "k1", "recipe": {"step": "bm25_run", "version": 1, "arguments": {
 
 def exported(folder, line=LINE, **lists):
     system = of_values([0.5] * len(lists), "BM25 documents", queries=list(lists), run=run_of(**lists))
-    ir_metadata.write_run(file := folder / f"{ir_metadata.file_name(system)}.run", system, line, "book export collection")
+    carried.write_run(file := folder / f"{carried.file_name(system)}.run", system, line, "book export collection")
     return file
 
 
 def test_an_exported_run_has_a_valid_header_and_is_read_as_before(tmp_path):
     file = exported(tmp_path, q1="ab", q2="b")
-    header = ir_metadata.read(file)
-    assert ir_metadata.problems(header) == []
+    header = carried.read(file)
+    assert carried.problems(header) == []
     assert header["data"]["test collection"]["name"] == "almanac"
     assert header["method"]["retrieval"][0]["params"] == {"k1": 0.9}
     assert header["platform"]["software"]["libraries"]["python"] == ["pyserini==1.6.0"]
@@ -66,17 +66,17 @@ def test_the_header_has_the_schemas_fields_and_types(tmp_path):
         elif isinstance(schema, list) and schema:
             compared(ours[0], schema[0], path)
 
-    compared(ir_metadata.read(exported(tmp_path, q1="a")), SCHEMA)
+    compared(carried.read(exported(tmp_path, q1="a")), SCHEMA)
 
 
 def test_a_header_that_lacks_something_is_refused(tmp_path):
     system = of_values([0.5], run=run_of(q0="a"))
-    header = ir_metadata.metadata(system, LINE, "book export x", "almanac")
+    header = carried.metadata(system, LINE, "book export x", "almanac")
     broken = {name: part for name, part in header.items() if name != "actor"} | {"data": {"test collection": {"name": ""}}}
-    assert ir_metadata.problems(broken) == [f"{path} is missing or of another kind" for path in ("actor / team",
+    assert carried.problems(broken) == [f"{path} is missing or of another kind" for path in ("actor / team",
                                                                                                  "data / test collection / name")]
     with pytest.raises(BadInput, match="actor / team"):
-        ir_metadata.write(tmp_path / "x.run", system, broken)
+        carried.write(tmp_path / "x.run", system, broken)
 
 
 def trec(folder, name, **lists):
@@ -185,7 +185,7 @@ def test_a_chapter_is_followed_or_run_for_its_runs_and_the_models_of_those_that_
     assert told.startswith("fake: 1 steps or more to compute, expected: 1 unknown")
     assert files == [tmp_path / "fake.A-_-B.run", tmp_path / "fake.C.run"]
     assert list(read_trec(files[1])["doc_id"]) == ["a", "b"]
-    assert ir_metadata.read(files[1])["implementation"]["executable"]["cmd"] == "book export fake --profile almanac"
+    assert carried.read(files[1])["implementation"]["executable"]["cmd"] == "book export fake --profile almanac"
     monkeypatch.setattr(encoder, "write_of", lambda source, folder: folder.mkdir())
     assert list(commands.export("fake", "almanac", {}, ["A / B"], tmp_path / "one", models=True)) == [
         tmp_path / "one" / "fake.A-_-B.run"]

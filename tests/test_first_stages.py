@@ -8,8 +8,7 @@ from helpers.costs.latency import folder_size, milliseconds, per_query
 from helpers.errors import BadInput
 from helpers.retrieval.bm25 import text_index
 from helpers.steps import rebuild
-from helpers.systems.first_stages import STAGES, FirstStages, first_stages, repbert
-from helpers.systems.lexical import DeepCT
+from helpers.systems.first_stages import STAGES, DeepCT, FirstStages, first_stages, repbert
 from helpers.systems.testbed import Testbed
 from test_bi_encoder import TOPICS, passages  # noqa: F401
 

@@ -8,9 +8,9 @@ from helpers.data.texts import Texts
 from helpers.data.windows import windows
 from helpers.errors import BadInput
 from helpers.networks import backbone
-from helpers.systems.given_reranker import GivenReranker
 from helpers.systems.pipeline import Pipeline
 from helpers.systems.testbed import Testbed
+from helpers.systems.zero_shot import GivenReranker
 from press.search_command import search
 
 pytestmark = pytest.mark.slow

@@ -17,10 +17,9 @@ import pytest
 
 from helpers import paths
 from helpers.data.texts import Text
-from helpers.evaluation.comparable import as_label
-from helpers.evaluation.verdicts import UNTESTED
+from helpers.evaluation.verdicts import UNTESTED, as_label
 from helpers.pages import explorer, plots
-from helpers.pages import explorer_page as story
+from helpers.pages import explorer as story
 from helpers.pages import page as pages
 from helpers.pages.fragments import Fragment, Html, badge, details, linked, table
 from looking import Look, context, listen

@@ -30,8 +30,8 @@ from helpers.reranking.groups import (
     teacher_groups,
 )
 from helpers.reranking.losses import total
-from helpers.systems.listwise_reranker import ListwiseReranker
 from helpers.systems.recipe import recipe, with_general_text
+from helpers.systems.rerankers import ListwiseReranker
 from helpers.systems.testbed import Testbed
 from toys import qrels_of, run_of
 

@@ -9,8 +9,7 @@ import pytest
 from helpers.data.almanac import PARTS, Almanac, joined, sizes
 from helpers.data.collection import open_collection
 from helpers.data.texts import splits_of
-from helpers.systems.document_reader import document_reader
-from helpers.systems.recipe import recipe
+from helpers.systems.recipe import document_reader, recipe
 
 SPREAD, EARLY = "almanac/long", "almanac/long-early"
 ALL = [SPREAD, EARLY, "almanac/4/long", "almanac/4/long-early"]

@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pandas as pd
 
-from helpers.pages.matrices import DIFFERENT, SAME, confusion_matrix, pair_matrix
+from helpers.pages.figures import DIFFERENT, SAME, confusion_matrix, pair_matrix
 from tables import text_of
 
 

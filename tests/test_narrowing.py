@@ -8,11 +8,11 @@ import pytest
 import torch
 
 from helpers.errors import BadInput
-from helpers.evaluation.comparable import model_name
+from helpers.evaluation.verdicts import model_name
 from helpers.networks import backbone, narrowing
 from helpers.networks.inference import load_scorer, logits
 from helpers.reranking.listwise import ListwiseTraining, listwise_cross_encoder
-from helpers.systems.listwise_reranker import ListwiseReranker, WarmUp
+from helpers.systems.rerankers import ListwiseReranker, WarmUp
 from helpers.systems.testbed import Testbed
 
 ROWS = [torch.randint(5, 40, (length,), generator=torch.Generator().manual_seed(length)).tolist() for length in range(4, 24)]

@@ -1,7 +1,7 @@
 import pytest
 
 from helpers.data.downloads import bytes_text
-from helpers.pages.numbers import count, interval, p_value, plain, seconds, signed
+from helpers.pages.fragments import count, interval, p_value, plain, seconds, signed
 
 
 @pytest.mark.parametrize("write, value, text", [

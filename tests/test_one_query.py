@@ -3,7 +3,7 @@
 import pytest
 
 from helpers.data.collection_base import Text
-from helpers.pages import one_query as shown
+from helpers.pages import documents as shown
 from toys import Bed, Value, of_values, run_of
 
 FIRST, LAST = run_of(q="abc", r="abcd", s="abcd"), run_of(q="abc", r="dbca", s="dcab")

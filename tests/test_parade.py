@@ -12,8 +12,7 @@ from helpers.data.texts import split_of, splits_of
 from helpers.errors import BadInput
 from helpers.reranking import aggregation
 from helpers.reranking.aggregation import DOCUMENTS, HEAD, STATES, Documents, aggregate, group_run
-from helpers.systems.parade import Parade
-from helpers.systems.recipe import recipe
+from helpers.systems.recipe import Parade, recipe
 from helpers.systems.testbed import Testbed
 
 HEAD_OF_TWO = {"weight": np.array([[2.0, -1.0]], np.float32), "bias": np.array([0.5], np.float32)}

@@ -12,7 +12,7 @@ from helpers.errors import BadInput
 from helpers.networks import backbone, checkpoints
 from helpers.reranking import listwise
 from helpers.steps import ledger
-from helpers.systems.pointwise_reranker import PointwiseReranker
+from helpers.systems.rerankers import PointwiseReranker
 from helpers.systems.testbed import Testbed
 from toys import qrels_of, run_of
 

@@ -5,10 +5,10 @@ from types import SimpleNamespace
 import pytest
 
 import toys
-from helpers.pages import power
+from helpers.pages import readiness
 from helpers.systems.evaluated import Evaluation, over_seeds
-from helpers.systems.search_tasks import SearchTask
 from helpers.systems.starting_points import CONDENSER, MLM, language_model, made
+from helpers.systems.tasks import SearchTask
 
 HOUR = 3600.0
 
@@ -28,7 +28,7 @@ def shared_start(monkeypatch):
 
 
 def test_what_all_runs_share_is_counted_once(shared_start):
-    assert power.spent(shared_start, shared_start) == power.Spent(3 * HOUR, 4 * HOUR)
+    assert readiness.spent(shared_start, shared_start) == readiness.Spent(3 * HOUR, 4 * HOUR)
 
 
 def test_a_fine_tuning_counts_with_the_pretraining_before_it(shared_start, monkeypatch):
@@ -37,13 +37,13 @@ def test_a_fine_tuning_counts_with_the_pretraining_before_it(shared_start, monke
     kept = {model.key: manifest(model, HOUR / 2, manifest(start, 2 * HOUR, manifest(start.arguments["start"], 3 * HOUR)))
             for model, start in zip(models, shared_start, strict=True)}
     monkeypatch.setattr("helpers.steps.Step.entry", lambda step: SimpleNamespace(manifest=kept[step.key]))
-    assert power.spent(models, models) == power.Spent(3 * HOUR, 5 * HOUR)
+    assert readiness.spent(models, models) == readiness.Spent(3 * HOUR, 5 * HOUR)
 
 
 def test_one_run_shares_with_none():
     only = language_model("almanac[:9]", "packaged:0,1", epochs=1).model
     kept = SimpleNamespace(entry=lambda: SimpleNamespace(manifest=manifest(only, HOUR)))
-    assert power.spent([only], [kept]) == power.Spent(0.0, HOUR)
+    assert readiness.spent([only], [kept]) == readiness.Spent(0.0, HOUR)
 
 
 @pytest.mark.parametrize(("detectable", "lead", "told"), [
@@ -51,7 +51,8 @@ def test_one_run_shares_with_none():
     (0.03, 0.01, "18 seeds of each branch, 9 times as many, and 9 times as many questions. The seeds take 29.0 CPU hours (no "
                  "training was timed on a GPU), and those compared here took 5.0 CPU hours.")])
 def test_what_is_needed_grows_with_the_square(detectable, lead, told):
-    text = power.design(SimpleNamespace(detectable=detectable), lead, "1K", power.Spent(2 * HOUR, 3 * HOUR), 2, "questions")
+    cost = readiness.Spent(2 * HOUR, 3 * HOUR)
+    text = readiness.design(SimpleNamespace(detectable=detectable), lead, "1K", cost, 2, "questions")
     assert text.endswith(told)
 
 
@@ -60,7 +61,7 @@ def test_a_design_is_told_for_each_size(monkeypatch):
     one = over_seeds("x", [toys.system(), toys.system()])
     systems, names = {(start, size): one for start in (CONDENSER, MLM) for size in (250, 0)}, {250: "250 questions", 0: "all"}
     columns = {250: "Natural Question / Top-20 / 1K", 0: "Natural Question / Top-20 / FULL"}
-    text = power.by_size(systems, names, "3", columns, "RR@10", "questions", lambda *_: power.Spent(HOUR, HOUR)).markdown
+    text = readiness.by_size(systems, names, "3", columns, "RR@10", "questions", lambda *_: readiness.Spent(HOUR, HOUR)).markdown
     assert "With 250 questions: A share of the head of 0.033" in text and "lead over BERT is 0.061 (1K). With all" in text
     assert "lead over BERT is 0.017 (FULL)" in text and "takes 8 seeds of each branch" in text
-    assert power.by_size({}, names, "3", columns, "RR@10", "").markdown == ""
+    assert readiness.by_size({}, names, "3", columns, "RR@10", "").markdown == ""

@@ -6,7 +6,7 @@ import pytest
 from scipy import stats
 
 from helpers.evaluation import rank_correlation as rc
-from helpers.systems.sentence_tasks import correlations
+from helpers.systems.tasks import correlations
 from toys import Value
 
 

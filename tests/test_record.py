@@ -12,7 +12,7 @@ from safetensors.torch import load_file, save_file
 from dry_steps import write_page
 from helpers import paths, steps
 from helpers.errors import BadInput
-from helpers.pages.spot_check import SPOT_CHECK
+from helpers.pages.rates import SPOT_CHECK
 from helpers.steps import ledger, rebuild, recipe, registry
 from helpers.steps.recorded import Recorded, unpacked
 from helpers.steps.store import Store, place_of

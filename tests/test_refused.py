@@ -23,12 +23,10 @@ from helpers.reranking.losses import total
 from helpers.retrieval import bm25
 from helpers.retrieval.fusion import weighted_sum
 from helpers.steps import cluster, rebuild, recipe, registry
-from helpers.systems.bi_encoder import BiEncoder
-from helpers.systems.distilled_encoder import DistilledEncoder
+from helpers.systems.bi_encoder import BiEncoder, DistilledEncoder
 from helpers.systems.evaluated import over_seeds
-from helpers.systems.first_stages import first_stages
-from helpers.systems.lexical import DeepCT
-from helpers.systems.listwise_reranker import ListwiseReranker
+from helpers.systems.first_stages import DeepCT, first_stages
+from helpers.systems.rerankers import ListwiseReranker
 from helpers.systems.reranking_experiment import RerankingExperiment
 from helpers.systems.testbed import SplitTestbed, Testbed
 from press import page_numbers, repository

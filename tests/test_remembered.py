@@ -3,8 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from helpers.evaluation.draws import remembered
-from helpers.evaluation.significance import TrainingNoise, paired
+from helpers.evaluation.significance import TrainingNoise, paired, remembered
 
 
 def test_the_same_values_are_computed_once():

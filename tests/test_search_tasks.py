@@ -4,7 +4,7 @@ import pytest
 
 from helpers.errors import BadInput
 from helpers.evaluation import published
-from helpers.systems.search_tasks import FACTS, SearchTask
+from helpers.systems.tasks import FACTS, SearchTask
 from press import chapters
 
 WEB = SearchTask("almanac", "passage", "packaged:0", (), ("RR@10",), 1, 9, 1e-4, 16, 64, 20)

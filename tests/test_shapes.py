@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from safetensors.numpy import save
 
-from helpers.pages import page, rates, shapes
+from helpers.pages import page, rates
 from helpers.systems.recipe import recipe
 from helpers.systems.reranking_experiment import RerankingExperiment
 from tables import cells
@@ -23,8 +23,8 @@ def timed(rates):
                                                 ("packaged:5,0", "2/384/12", "L2-H384"), ("packaged/256", "6/256/8", "L6-H256"),
                                                 ("packaged:0,1/96", "2/96/3", "L2-H96")])
 def test_the_packaged_backbone_has_a_shape_and_a_label(spec, shape, label):
-    assert shapes.shape(spec) == shape
-    assert shapes.label(spec) == label
+    assert rates.shape(spec) == shape
+    assert rates.label(spec) == label
 
 
 @pytest.mark.parametrize("layers, dimensions, label", [(2, 128, "BERT-Tiny"), (8, 512, "BERT-Medium"), (4, 768, "L4-H768"),
@@ -33,8 +33,8 @@ def test_a_shape_of_the_study_has_the_studys_name(tmp_path, layers, dimensions, 
     config = {"model_type": "bert", "num_hidden_layers": layers, "hidden_size": dimensions, "num_attention_heads": 2}
     (tmp_path / "config.json").write_text(json.dumps(config))
     (tmp_path / "model.safetensors").write_bytes(save({}))
-    assert shapes.shape(str(tmp_path)) == f"{layers}/{dimensions}/2"
-    assert shapes.label(str(tmp_path)) == label
+    assert rates.shape(str(tmp_path)) == f"{layers}/{dimensions}/2"
+    assert rates.label(str(tmp_path)) == label
 
 
 def test_backbones_of_one_shape_are_told_apart_by_their_names(tmp_path):
@@ -44,23 +44,23 @@ def test_backbones_of_one_shape_are_told_apart_by_their_names(tmp_path):
         (folder / "config.json").write_text(
             json.dumps({"model_type": "bert", "num_hidden_layers": 2, "hidden_size": 128, "num_attention_heads": 2}))
         (folder / "model.safetensors").write_bytes(save({}))
-    assert shapes.shapes_of(["packaged:0,1", "packaged:2,3", "packaged"]) == {
+    assert rates.shapes_of(["packaged:0,1", "packaged:2,3", "packaged"]) == {
         "L2-H384 MiniLM (layers 0,1)": "2/384/12", "L2-H384 MiniLM (layers 2,3)": "2/384/12", "L6-H384": "6/384/12"}
-    assert list(shapes.shapes_of(folders)) == [f"BERT-Tiny {folder}" for folder in folders]  # of one name, too
+    assert list(rates.shapes_of(folders)) == [f"BERT-Tiny {folder}" for folder in folders]  # of one name, too
 
 
 def test_the_studied_shapes_have_heads_of_64_dimensions():
-    assert shapes.studied_shapes() == {
+    assert rates.studied_shapes() == {
         "BERT-Base": "12/768/12", "L4-H768": "4/768/12", "BERT-Medium": "8/512/8", "BERT-Small": "4/512/8",
         "BERT-Mini": "4/256/4", "BERT-Tiny": "2/128/2"}
 
 
 def test_the_deeper_and_the_wider_take_about_as_many_operations():
-    assert shapes.deeper_and_wider(shapes.studied_shapes(), 256) == ("BERT-Medium", "L4-H768")
+    assert rates.deeper_and_wider(rates.studied_shapes(), 256) == ("BERT-Medium", "L4-H768")
     depths = {"L2-H384": "2/384/12", "L3-H384": "3/384/12", "L6-H384": "6/384/12"}
-    assert shapes.deeper_and_wider(depths, 256) is None
-    assert shapes.deeper_and_wider(depths | {"L6-H256": "6/256/8"}, 256) == ("L6-H256", "L3-H384")
-    assert shapes.deeper_and_wider({"L2-H128": "2/128/2", "L4-H256": "4/256/4"}, 256) is None  # the wider is the deeper
+    assert rates.deeper_and_wider(depths, 256) is None
+    assert rates.deeper_and_wider(depths | {"L6-H256": "6/256/8"}, 256) == ("L6-H256", "L3-H384")
+    assert rates.deeper_and_wider({"L2-H128": "2/128/2", "L4-H256": "4/256/4"}, 256) is None  # the wider is the deeper
 
 
 def test_timings_ask_for_every_size_once_on_each_device(bed):
@@ -74,9 +74,9 @@ def test_timings_ask_for_every_size_once_on_each_device(bed):
 
 
 def test_rates_stand_beside_the_studys_and_relative_to_bert_base():
-    recorded = {size: [1.0, 2.0, 3.0] for size in shapes.studied_shapes().values()} | {"2/128/2": [90.0, 100.0, 110.0]}
+    recorded = {size: [1.0, 2.0, 3.0] for size in rates.studied_shapes().values()} | {"2/128/2": [90.0, 100.0, 110.0]}
     rows = rates.rates_beside_published([(timed(recorded), Value()), (timed(dict.fromkeys(recorded, [8.0] * 3)), None)])
-    assert list(rows) == list(shapes.studied_shapes().values())
+    assert list(rows) == list(rates.studied_shapes().values())
     shown = page.show_table("", [str(n) for n in range(8)], [*rows.values()], 2)
     base, *_, tiny = cells(shown)[1:]
     assert base == ["BERT-Base", "12/768/12", "0.41", "1.0×", "2.00 1.00 to 3.00", "1.0×", "8.00 8.00 to 8.00", "1.0×"]

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from helpers.evaluation.draws import sample_counts
-from helpers.evaluation.significance import Interval, mean_interval, paired, permutation_ps, unpaired
+from helpers.evaluation.significance import Interval, mean_interval, paired, permutation_ps, sample_counts, unpaired
 
 OURS = [0.50, 1.00, 0.33, 0.25, 1.00, 0.00, 0.50, 0.20]
 THEIRS = [0.33, 0.50, 0.50, 0.20, 0.10, 0.00, 0.10, 0.25]

@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 from helpers import paths
-from helpers.pages import matrices, plots
-from helpers.pages.slider import slider
+from helpers.pages import figures, plots
+from helpers.pages.plots import slider
 from looking import AXE_SCRIPT, axe, context, rule
 
 STATIC = paths.PACKAGE.parents[1] / "book" / "_static"
@@ -23,7 +23,7 @@ def one():
 
 
 def two():
-    drawn = matrices.grid_heatmap(GRID, "k1", "b", "RR@10", "A grid.")
+    drawn = figures.grid_heatmap(GRID, "k1", "b", "RR@10", "A grid.")
     return slider(drawn, GRID.set_index(["k1", "b"]), (2.0, 0.2))
 
 

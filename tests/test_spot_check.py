@@ -4,7 +4,7 @@ import pytest
 
 from dry_steps import ship
 from helpers import paths
-from helpers.pages.spot_check import SPOT_CHECK, spot_check
+from helpers.pages.rates import SPOT_CHECK, spot_check
 from helpers.steps import ledger, step
 from helpers.steps.store import Store
 from tables import cells

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from helpers.evaluation.all_pairs import divide, group_means, power, shift_of, significant_share, sub_sample_ps
-from helpers.evaluation.draws import SEED
+from helpers.evaluation.significance import SEED
 
 RNG = np.random.default_rng(4)
 

@@ -4,8 +4,8 @@ import pandas as pd
 import pytest
 
 from helpers.retrieval import fusion
-from helpers.systems.listwise_reranker import WarmUp
 from helpers.systems.pipeline import Pipeline, SummedReranker
+from helpers.systems.rerankers import WarmUp
 from helpers.systems.zero_shot import ZeroShotReranker
 from press.search_command import RERANKERS
 

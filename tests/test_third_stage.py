@@ -5,10 +5,9 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
-from helpers.systems.pairwise_reranker import duobert
+from helpers.systems.pairwise_reranker import ThirdStage, duobert, inferences
 from helpers.systems.recipe import recipe
 from helpers.systems.reranking_experiment import RerankingExperiment
-from helpers.systems.third_stage import ThirdStage, inferences
 from toys import Value, run_of
 
 

@@ -112,7 +112,7 @@ def test_onnx_scores_as_pytorch_does(bed, tmp_path, tokenizer):
     import torch
 
     from helpers.networks.inference import load_scorer, logits
-    from helpers.systems.listwise_reranker import WarmUp
+    from helpers.systems.rerankers import WarmUp
 
     base = WarmUp().model.value()
     reader = WindowTokens(bed.tokens(backbone.resolve("packaged")).value(), bed.store.value())

@@ -25,8 +25,7 @@ from helpers.retrieval.expansion import (
 )
 from helpers.retrieval.term_weights import content
 from helpers.steps import Step
-from helpers.systems.first_stages import FirstStages, first_stages, repbert
-from helpers.systems.lexical import DeepCT, WordExpansion
+from helpers.systems.first_stages import DeepCT, FirstStages, WordExpansion, first_stages, repbert
 
 slow = pytest.mark.slow
 WORDS = pd.DataFrame({"word": ["iron", "rust", "rusting", "water"], "piece": [5, 6, 7, 8],

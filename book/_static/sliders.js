@@ -1,4 +1,4 @@
-// Sliders over what was computed beforehand: `helpers.pages.slider` writes them, hidden, below a figure; here they come alive.
+// Sliders over what was computed beforehand: `helpers.pages.plots` writes them, hidden, below a figure; here they come alive.
 // A marker of the figure is known by what it says when it is pointed at.
 (() => {
   "use strict";

@@ -38,8 +38,8 @@ CHOICES: dict[str, tuple[str, ...] | str] = {  # as they are, or the registry th
     "precision": ("fp32", "bf16"),
     "devices": ("cpu", "cuda"),
     "losses": "helpers.systems.recipe:LOSSES",
-    "training": "helpers.systems.document_reader:TRAININGS",
-    "negatives": "helpers.systems.listwise_reranker:NEGATIVES",  # where they are no number
+    "training": "helpers.systems.recipe:TRAININGS",
+    "negatives": "helpers.systems.rerankers:NEGATIVES",  # where they are no number
     "distillation.without": ("soft", "hidden", "attention"),
     "beside": ("untrained", "minilm"),
     "branches": "helpers.systems.starting_points:BRANCHES",

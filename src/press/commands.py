@@ -6,7 +6,7 @@ from pathlib import Path
 from helpers import paths
 from helpers.errors import BadInput, NetworkNeeded
 from helpers.networks import encoder
-from helpers.pages import ir_metadata
+from helpers.pages import carried
 from helpers.steps import Step, fresh_since
 from helpers.systems.evaluated import Evaluation
 from press import build as building
@@ -91,7 +91,7 @@ def export(chapter: str, profile: str, given: dict[str, str], names: Sequence[st
     folder.mkdir(parents=True, exist_ok=True)
     for name, system in _chosen(chapter, whole, names).items():
         file = folder / f"{chapter}.{name}.run"
-        ir_metadata.write_run(file, system, whole.used[system.source.key], f"book export {chapter} --profile {profile}")
+        carried.write_run(file, system, whole.used[system.source.key], f"book export {chapter} --profile {profile}")
         if models:
             encoder.write_of(system.source, file.with_suffix(""))
         yield file
@@ -99,7 +99,7 @@ def export(chapter: str, profile: str, given: dict[str, str], names: Sequence[st
 
 def _chosen(chapter: str, run: dry_run.DryRun, names: Sequence[str]) -> dict[str, Evaluation]:
     """The systems with a run, a seed each, by the names of their files; those chosen by name if any are."""
-    made = {ir_metadata.file_name(one): one for system in run.shown for one in ir_metadata.named_seeds(system)
+    made = {carried.file_name(one): one for system in run.shown for one in carried.named_seeds(system)
             if one.source.key in run.used and (isinstance(one.ranking, Step) or len(one.ranking))}
     chosen = ["-".join(name.split()).replace("/", "_") for name in names]
     if not made:

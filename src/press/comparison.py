@@ -11,8 +11,7 @@ from helpers.evaluation.significance import paired
 from helpers.pages import carried
 from helpers.pages.carried import System
 from helpers.pages.compare import test_cells
-from helpers.pages.fragments import Html, badge, details, escape, explored, one_line, table
-from helpers.pages.numbers import count, plain, signed
+from helpers.pages.fragments import Html, badge, count, details, escape, explored, one_line, plain, signed, table
 from helpers.steps import registry
 from helpers.steps.recorded import Recorded
 from helpers.steps.store import Store

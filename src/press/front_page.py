@@ -11,8 +11,7 @@ from helpers.evaluation.verdicts import UNTESTED, WORDS
 from helpers.pages import claims
 from helpers.pages.claims import Claim
 from helpers.pages.discussion import HIGHER, LOWER, OPEN
-from helpers.pages.fragments import Html, badge, cell
-from helpers.pages.numbers import interval, signed
+from helpers.pages.fragments import Html, badge, cell, interval, signed
 from press import chapters
 from press.edited import filled
 

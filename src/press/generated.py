@@ -6,12 +6,11 @@ from statistics import median
 from typing import Any
 
 from helpers import paths
-from helpers.costs import results
+from helpers.costs import measurements
 from helpers.evaluation import published, verdicts
 from helpers.evaluation.verdicts import AGREES, DISAGREES, UNTESTED
-from helpers.pages import bm25_named, claims
-from helpers.pages.fragments import Html, badge, cell, details, table
-from helpers.pages.numbers import count, plain
+from helpers.pages import claims, page
+from helpers.pages.fragments import Html, badge, cell, count, details, plain, table
 from press import chapters, cite, comparison, execute, front_page, launch, others, repository, verdict_examples
 from press.edited import filled
 
@@ -156,12 +155,12 @@ def bm25_page(data: list[dict[str, Any]]) -> str:
         for line in item.get("bm25", []):
             title = cell(chapters.chapter(item["page"]).title)
             link = Html(f'<a href="../chapters/{item["page"]}.html#step-{line["key"][:10]}">{title}</a>')
-            measured = [plain(line[name]) if name in line else "not measured" for name in bm25_named.KEPT]
+            measured = [plain(line[name]) if name in line else "not measured" for name in page.MEANS]
             texts = line["texts"] + ("" if line["collection"] == "almanac" else f" of {line['collection']}")
             seen[item["page"], line["key"]] = [link, texts, f"{count(line['queries'])} {line['split']}",
                                                f"{line['k1']:g}", f"{line['b']:g}", count(line["depth"]), *measured]
     rows = sorted(seen.values(), key=lambda row: row[1:])
-    header = ("chapter", "texts", "queries", "k1", "b", "list", *bm25_named.KEPT)
+    header = ("chapter", "texts", "queries", "k1", "b", "list", *page.MEANS)
     return filled("bm25.md", profiles=profiles(data), table=table("BM25 by chapter", header, rows, numeric_from=3).text)
 
 
@@ -198,8 +197,8 @@ def cite_page() -> str:
 
 def calibration_page() -> str:
     """How often verdicts are wrong, from a simulation; without one it says how to make it."""
-    file = results.no_machines("verdicts")
-    return calibration(results.read(file)["sections"]["verdicts"]) if file.exists() else (
+    file = measurements.no_machines("verdicts")
+    return calibration(measurements.read(file)["sections"]["verdicts"]) if file.exists() else (
         "# How far verdicts can be trusted\n\nNot simulated yet: `python -m bench --only verdicts` does it.\n")
 
 

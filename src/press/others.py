@@ -11,8 +11,7 @@ from helpers import paths
 from helpers.errors import BadInput
 from helpers.evaluation import published
 from helpers.pages import claims
-from helpers.pages.fragments import Html, cell, table
-from helpers.pages.numbers import interval, signed
+from helpers.pages.fragments import Html, cell, interval, signed, table
 from press import front_page
 
 FILE = "others.yaml"

@@ -9,7 +9,7 @@ from typing import Any
 
 from helpers import paths
 from helpers.errors import BadInput, NetworkNeeded
-from helpers.pages import numbers
+from helpers.pages import fragments
 from helpers.steps import Step
 from helpers.steps.pack import Plan
 from helpers.steps.pack import pack as written
@@ -45,7 +45,7 @@ def queue(work: int = 0) -> Iterator[str]:
             if not done and not following:
                 values = "".join(f" -p {name} '{value}'" for name, value in given.items())
                 following = f"next: book pack {number}, or here: book chapter {item['chapter']}{values}"
-        yield f"{number:2} {item['what']}: {state}; {numbers.seconds(item['seconds'])} on two cores; {claims}"
+        yield f"{number:2} {item['what']}: {state}; {fragments.seconds(item['seconds'])} on two cores; {claims}"
     yield following or "nothing is missing that can be computed here"
 
 

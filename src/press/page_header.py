@@ -14,8 +14,9 @@ from typing import Any
 import nbformat
 
 from helpers.evaluation.verdicts import UNTESTED, WORDS
-from helpers.pages import bm25_named, numbers
+from helpers.pages import fragments
 from helpers.pages.fragments import DATA_MIME, Html, badge, details, escape, table
+from helpers.pages.page import below_tables
 from helpers.steps import ledger
 from press import chapters, exercises, variants
 from press.variants import PageRequest
@@ -45,7 +46,7 @@ def as_page(executed: nbformat.NotebookNode, page: PageRequest, seconds: float) 
         data += [output.data.pop(DATA_MIME) for output in cell.outputs if DATA_MIME in output.get("data", {})]
     known = [line for part in data for line in part.get("bm25", [])]
     for output in (output for cell in cells for output in cell.get("outputs", []) if "text/html" in output.get("data", {})):
-        output.data["text/html"] = bm25_named.below_tables(output.data["text/html"], known)
+        output.data["text/html"] = below_tables(output.data["text/html"], known)
     run = {"profile": page.profile, "parameters": page.values, "commit": ledger.commit(), "date": ledger.now(),
            "seconds": round(seconds, 1), "changed": page.changed}
     exercise = "" if page.changed else exercises.text(page.chapter, page.values)
@@ -112,7 +113,7 @@ def header(page: PageRequest, run: dict[str, Any], data: list[Any]) -> str:
     if page.changed:
         marks += [badge("variant of the baseline page", "variant").text,
                   f'<a href="{variants.comparison(page.name)}.html">compared with the baseline page</a>']
-    origin = f"run {run['date'][:10]} at commit {run['commit']}, {numbers.seconds(run['seconds'])}"
+    origin = f"run {run['date'][:10]} at commit {run['commit']}, {fragments.seconds(run['seconds'])}"
     if rules := [rule for part in data for rule in part.get("relevance", ())]:
         origin += f"; what counts as relevant: {escape('; '.join(rules))}"
     return f'<div class="nr-run">{" ".join(marks)} <span class="nr-said">{origin}</span> {SWITCH}</div>\n'

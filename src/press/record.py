@@ -23,12 +23,12 @@ from safetensors.torch import load_file
 
 from helpers import paths
 from helpers.data import elsewhere
-from helpers.pages import numbers
-from helpers.pages.spot_check import SPOT_CHECK
+from helpers.pages import fragments
+from helpers.pages.rates import SPOT_CHECK
 from helpers.steps import digests, ledger, numerics, rebuild, recipe, registry
 from helpers.steps.recorded import Recorded, unpacked
 from helpers.steps.store import MANIFEST, Entry, Store, line_of, place_of, read_entry
-from helpers.systems.listwise_reranker import WarmUp
+from helpers.systems.rerankers import WarmUp
 from press import execute, findings_picture
 from press.step_digests import import_all
 
@@ -68,7 +68,7 @@ def record(over: float = 20) -> Iterator[str]:
         there.add(place)
         new[place] = entry
     recorded.add(new.values())
-    yield from (f"recorded {place}: {numbers.seconds(ledger.cost(entry.manifest))}" for place, entry in new.items())
+    yield from (f"recorded {place}: {fragments.seconds(ledger.cost(entry.manifest))}" for place, entry in new.items())
     findings_picture.write()
 
 
@@ -120,7 +120,7 @@ def verify(sample: int, budget: float, seed: int | None, everything: bool = Fals
             if sample == 0:
                 break
             if cost > left:
-                print(f"{name}: left out, {numbers.seconds(cost)} exceed the budget of {numbers.seconds(left)}")
+                print(f"{name}: left out, {fragments.seconds(cost)} exceed the budget of {fragments.seconds(left)}")
                 continue
             step = rebuild(entry.manifest["recipe"])
             if not step.makeable:

@@ -11,22 +11,21 @@ from helpers.data.collection import check_qrels
 from helpers.data.elsewhere import external_run, without_same_id
 from helpers.data.texts import Texts
 from helpers.errors import BadInput
-from helpers.evaluation.pools import SHARE, are_pooled
+from helpers.evaluation.measures import SHARE, are_pooled
 from helpers.networks.encoder import given
 from helpers.networks.fine_tuning import RankerTraining
-from helpers.pages.numbers import interval, p_value, plain, signed
-from helpers.pages.relevance import NOT_ALL
+from helpers.pages.fragments import interval, p_value, plain, signed
+from helpers.pages.page import NOT_ALL
 from helpers.reranking.aggregation import reranked
 from helpers.retrieval.bm25 import K1, B
 from helpers.systems.evaluated import Evaluation, evaluate
 from helpers.systems.first_stages import GivenFirstStage
-from helpers.systems.given_reranker import GivenReranker
-from helpers.systems.listwise_reranker import WarmUp
 from helpers.systems.pipeline import Feedback, Pipeline, SummedReranker
 from helpers.systems.recipe import general_reranker
+from helpers.systems.rerankers import WarmUp
 from helpers.systems.reranking_experiment import Scorer
 from helpers.systems.testbed import SearchTestbed
-from helpers.systems.zero_shot import ZeroShotReranker
+from helpers.systems.zero_shot import GivenReranker, ZeroShotReranker
 
 RERANKERS: dict[str, Callable[[], Scorer | None]] = {"both": SummedReranker, "base": WarmUp, "minilm": ZeroShotReranker,
                                                      "general": general_reranker, "none": lambda: None}

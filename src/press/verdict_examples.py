@@ -2,8 +2,7 @@
 
 from helpers.evaluation.significance import Interval
 from helpers.evaluation.verdicts import AGREES, DISAGREES, OPEN, SMALL, UNTESTED, WORDS
-from helpers.pages.fragments import Html, badge, table
-from helpers.pages.numbers import interval, signed
+from helpers.pages.fragments import Html, badge, interval, signed, table
 
 MARGIN = 0.03  # of the examples' claim, which is that the first system ranks better
 EXAMPLES: dict[str, tuple[Interval | None, str]] = {

@@ -22,7 +22,7 @@ from helpers.errors import BadInput
 from helpers.networks import backbone
 from helpers.networks.fine_tuning import RankerTraining
 from helpers.retrieval.bm25 import K1, B
-from helpers.systems.listwise_reranker import WarmUp
+from helpers.systems.rerankers import WarmUp
 from helpers.systems.testbed import Testbed
 
 NEEDED = ("vespa", "onnx", "onnxscript", "onnxruntime")

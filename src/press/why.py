@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from helpers.data.runs import as_written, read_trec
-from helpers.pages import ir_metadata
+from helpers.pages import carried
 
 ROUNDING, TOP = 1e-2, 10  # relative: bfloat16 keeps eight bits, so scores of one network may differ by as much; first documents
 SENTENCES = {"documents": "Documents: the first {top} of {n} of {all} queries hold others, {one!r} among them.",
@@ -26,7 +26,7 @@ def why(first: Path, second: Path) -> list[str]:
     ours, theirs = lists(a), lists(b)
     causes = [f"Queries: {len(more)} are in the {name} alone, such as {min(more)}; means are over other queries, or one run has "
               "no hit there." for name, more in (("first", ours.keys() - theirs), ("second", theirs.keys() - ours)) if more]
-    causes += of_headers(ir_metadata.read(first), ir_metadata.read(second))
+    causes += of_headers(carried.read(first), carried.read(second))
     shared = [query for query in ours if query in theirs]
     if other := [query for query in shared if len(ours[query]) != len(theirs[query])]:
         causes.append(f"Truncation: lists of {len(other)} of {len(shared)} queries have other lengths; recall and average "

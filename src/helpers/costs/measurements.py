@@ -1,16 +1,32 @@
 """What a file of measurements says: rates, ratios, and the goals that they are held against."""
 
+import json
+import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from helpers.costs import contenders, machine, results
+from helpers import paths
+from helpers.costs import timing
 from helpers.costs.timing import Spread, ratio, spread
 from helpers.errors import BadInput
+from helpers.steps import ledger
 
 KINDS = ("CPU with AMX", "CPU without AMX", "GPU")
+# the contenders, by the names under which the files keep them
+OURS, FROM_TEXTS = "this book", "this book, from texts"
+PRODUCTS = "matrix products"
+CROSS_ENCODER, CROSS_ENCODER_BEST = "CrossEncoder.predict, default", "CrossEncoder.predict, best setting"
+SENTENCE_TRANSFORMER = "SentenceTransformer.encode, default"
+SENTENCE_TRANSFORMER_BEST = "SentenceTransformer.encode, best setting"
+STOCK_TRAINER = "stock Trainer, bf16"
+LUCENE, BM25S, BM25S_NUMBA = "Lucene (this book)", "bm25s", "bm25s, compiled by numba"
+SEQUENTIAL, SERVED_CROSS_ENCODER = "this book, one request at a time", "CrossEncoder.predict, behind the same service"
+LANCE = "LanceDB with its cross-encoder re-ranker"
 LINEAR = 0.1  # how far the exponent of growth may be from 1
 NOT_YET = "not measured yet; `make bench` measures"
 
@@ -26,11 +42,11 @@ class Goal:
 
 
 GOALS = (
-    Goal("rerank", "re-ranking, compared with CrossEncoder.predict, default", contenders.CROSS_ENCODER,
+    Goal("rerank", "re-ranking, compared with CrossEncoder.predict, default", CROSS_ENCODER,
          {"CPU with AMX": 4, "GPU": 5}),
-    Goal("rerank", "re-ranking, compared with CrossEncoder.predict, best setting", contenders.CROSS_ENCODER_BEST,
+    Goal("rerank", "re-ranking, compared with CrossEncoder.predict, best setting", CROSS_ENCODER_BEST,
          {"CPU with AMX": 1.5, "GPU": 2}),
-    Goal("train", "fine-tuning, compared with the stock Trainer, padded, bf16", contenders.STOCK_TRAINER,
+    Goal("train", "fine-tuning, compared with the stock Trainer, padded, bf16", STOCK_TRAINER,
          dict.fromkeys(KINDS, 1.5)))
 
 
@@ -48,18 +64,18 @@ class Measurements:
 
     @property
     def kind(self) -> str:
-        """What the goals tell apart, see `machine.kind`."""
-        return machine.kind(self.content["machine"])
+        """What the goals tell apart, see `timing.kind`."""
+        return timing.kind(self.content["machine"])
 
     @property
     def is_here(self) -> bool:
         """Whether this is the machine that asks, as far as can be told."""
-        return machine.name_of(self.content["machine"]) == machine.name_of(machine.describe())
+        return timing.name_of(self.content["machine"]) == timing.name_of(timing.describe())
 
     def against_ours(self, section: str, contender: str) -> Spread:
         """How many times as long a contender takes as the book's code; in training, for a real token."""
         measured = self.content["sections"][section]
-        own = contenders.LUCENE if section == "search" else contenders.OURS
+        own = LUCENE if section == "search" else OURS
         return ratio(*(per_item(measured, name) for name in (contender, own)))
 
 
@@ -75,13 +91,13 @@ def fraction(section: Mapping[str, Any], contender: str) -> Spread:
     Its floating-point operations are those of the whole model on real tokens, whatever it leaves out or adds.
     """
     times = section["contenders"]
-    own, products = (times[name]["seconds"] for name in (contender, contenders.PRODUCTS))
+    own, products = (times[name]["seconds"] for name in (contender, PRODUCTS))
     return spread([section["flops"] / a / (section["product_flops"] / b) for a, b in zip(own, products, strict=True)])
 
 
 def all_machines() -> list[Measurements]:
     """The measurements that come with the book, the latest first."""
-    return [Measurements(name, content) for name, content in results.everything().items()]
+    return [Measurements(name, content) for name, content in everything().items()]
 
 
 def chosen(machines: Sequence[Measurements], name: str) -> Measurements:
@@ -92,7 +108,7 @@ def chosen(machines: Sequence[Measurements], name: str) -> Measurements:
             raise BadInput(f"no measurements of a machine {name!r}", mend=f"choose from {', '.join(known) or '(run make bench)'}")
         return known[name]
     here = [one for one in machines if one.is_here]
-    return next(iter([*here, *machines]), Measurements("", {"machine": machine.describe(), "sections": {}}))
+    return next(iter([*here, *machines]), Measurements("", {"machine": timing.describe(), "sections": {}}))
 
 
 def busy(loads: Sequence[float], cores: int) -> str:
@@ -120,3 +136,62 @@ def is_flat(points: Sequence[Mapping[str, float]]) -> bool:
     """Whether the largest collection needs no more memory than the next smaller one, within a tenth."""
     *_, smaller, largest = points
     return largest["megabytes"] <= (1 + LINEAR) * smaller["megabytes"]
+
+
+def file_of(out: str) -> Path:
+    """The file to write: the given one, or this machine's own."""
+    return Path(out) if out else paths.BENCH / f"{timing.name_of(timing.describe())}.json"
+
+
+def no_machines(name: str) -> Path:
+    """The file of a section that is the same on every machine: not one of those that are compared."""
+    return paths.BENCH / "everywhere" / f"{name}.json"
+
+
+def read(file: Path) -> dict[str, Any]:
+    """The content of a file; BadInput if it is none of measurements."""
+    try:
+        content = json.loads(file.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise BadInput(f"not valid JSON ({error})", file=file, mend="restore it from git, or measure again") from None
+    if not isinstance(content, dict) or set(content) != {"machine", "sections"}:
+        raise BadInput("no measurements: `machine` and `sections` are wanted", file=file, mend="`make bench` writes one")
+    return content
+
+
+def everything() -> dict[str, dict[str, Any]]:
+    """The measurements of all machines by name, the latest first."""
+    contents = {file.stem: read(file) for file in sorted(paths.BENCH.glob("*.json"))}
+    latest = {name: max((section["measured"] for section in content["sections"].values()), default="")
+              for name, content in contents.items()}
+    return {name: contents[name] for name in sorted(contents, key=latest.__getitem__, reverse=True)}
+
+
+def add(file: Path, name: str, section: dict[str, Any]) -> None:
+    """Put a section into a file, in place of an earlier one; the others stay. BadInput if the file is another machine's."""
+    own = timing.describe()
+    content = read(file) if file.exists() and file != no_machines(name) else {"machine": own, "sections": {}}
+    if timing.name_of(content["machine"]) != timing.name_of(own):
+        raise BadInput(f"the measurements are those of {content['machine']['cpu']}", file=file, mend="give another file by --out")
+    stamp = {"measured": ledger.now(), "commit": ledger.commit(), "versions": ledger.versions()}
+    content["machine"] = own
+    content["sections"][name] = {**stamp, **section}
+    file.parent.mkdir(parents=True, exist_ok=True)
+    draft = file.with_suffix(".part")
+    draft.write_text(as_text(content), encoding="utf-8")
+    os.replace(draft, file)
+
+
+def as_text(content: dict[str, Any]) -> str:
+    """JSON that can be read and compared line by line: a list of numbers on one line, as numbers of six digits."""
+    text = json.dumps(rounded(content), indent=1, ensure_ascii=False)
+    return re.sub(r"\[[^\[\]{}\"]+\]", lambda numbers: f"[{' '.join(numbers[0][1:-1].split())}]", text) + "\n"
+
+
+def rounded(value: Any) -> Any:
+    """The same with all fractions cut to six significant digits."""
+    if isinstance(value, dict):
+        return {name: rounded(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [rounded(item) for item in value]
+    return float(f"{value:.6g}") if isinstance(value, float) else value

@@ -16,8 +16,7 @@ import pandas as pd
 from scipy import special
 from scipy.optimize import brentq
 
-from helpers.evaluation.draws import SEED, sample_counts
-from helpers.evaluation.significance import mean_intervals, permutation_ps
+from helpers.evaluation.significance import SEED, mean_intervals, permutation_ps, sample_counts
 from helpers.evaluation.verdicts import ALPHA
 
 GROUPS = 10

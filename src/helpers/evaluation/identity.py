@@ -11,8 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from helpers.evaluation.draws import SEED, sample_counts
-from helpers.evaluation.significance import RESAMPLES, Interval
+from helpers.evaluation.significance import RESAMPLES, SEED, Interval, sample_counts
 
 NEITHER = {"test": "dev", "dev": "test"}  # by the queries' split: the one with neither training texts nor answers
 

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from helpers.evaluation.draws import SEED
+from helpers.evaluation.significance import SEED
 from helpers.steps import step
 
 RESAMPLES = 1_000  # each ranks all pairs anew

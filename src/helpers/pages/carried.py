@@ -2,15 +2,26 @@
 
 The last cell of a chapter, `page.provenance(systems)`, is given all the evaluations that the chapter shows. Values are kept
 with five digits, as texts: a page of ten systems with three measures on 400 queries grows by about 60 kB.
+
+A run with its ir_metadata header: who made it, how, with what, on what (Breuer, Keller & Schaer 2022).
+
+The header is YAML in comment lines above the TREC lines. Its parts are those of PRIMAD (Ferro et al. 2016): platform, research
+goal, implementation, method, actor, data.
 """
 
+import itertools
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import yaml
 
+from helpers.data.lines import text_lines
+from helpers.data.runs import END, START, in_single_precision, to_trec
+from helpers.errors import BadInput
 from helpers.systems.evaluated import Evaluation, kind_of, seeds_of, trainings
 
 
@@ -89,3 +100,102 @@ def unpacked(data: dict[str, Any]) -> dict[str, System]:
 
 def _frame(columns: list[list[str]], index: pd.Index) -> pd.DataFrame:
     return pd.DataFrame({name: [float(value) for value in text.split()] for name, text in columns}, index=index, dtype=float)
+
+
+VERSION = 0.1  # of the schema, see ir-metadata.org
+# what each of PRIMAD's parts must have: the path of a field and its type
+REQUIRED: dict[str, type] = {
+    "platform / hardware / cpu / model": str, "platform / hardware / cpu / number of cores": int,
+    "platform / operating system / kernel": str, "platform / software / libraries / python": list,
+    "research goal / evaluation / reported measures": list, "implementation / source / commit": str,
+    "implementation / source / lang": list, "implementation / executable / cmd": str, "method / automatic": bool,
+    "method / retrieval": list, "actor / team": str, "data / test collection / name": str}
+
+
+def metadata(system: Evaluation, line: Mapping[str, Any], command: str, collection: str) -> dict[str, Any]:
+    """The header of a system's run over a collection, which the command makes, from the ledger's line of the step that was
+    measured."""
+    machine, recipe = line["machine"], line["recipe"]
+    parameters = {name: value for name, value in recipe["arguments"].items() if not isinstance(value, dict | list)}
+    return {"schema-version": VERSION, "run-version": 1.0, "tag": tag(system), "platform": {
+                "hardware": {"cpu": {"model": machine["cpu"], "number of cores": machine["cores"]}},
+                "operating system": {"kernel": machine["system"]},
+                "software": {"libraries": {"python": [f"{name}=={version}" for name, version in line["versions"].items()]}}},
+            "research goal": {"evaluation": {"reported measures": [str(name) for name in system.values]}},
+            "implementation": {"executable": {"cmd": command}, "source": {"lang": ["python"], "commit": line["commit"]},
+                               "numerics": line["numerics"]},
+            "method": {"automatic": True, "retrieval": [{"name": system.name or system.label, "method": recipe["step"],
+                                                           "version": recipe["version"], "key": line["key"],
+                                                           "params": parameters}]},
+            "actor": {"team": "Neural Ranking, Reproduced", "role": "reproducer"},
+            "data": {"test collection": {"name": collection}}}
+
+
+def tag(system: Evaluation) -> str:
+    """A system's name without blanks, as TREC runs want it."""
+    return "-".join((system.name or system.label).split())
+
+
+def write(file: Path, system: Evaluation, header: Mapping[str, Any]) -> None:
+    """Write a run below its header; BadInput for a header that lacks something."""
+    if missing := problems(header):
+        raise BadInput(f"the run's metadata: {'; '.join(missing)}", file=file, mend="give all of PRIMAD's parts")
+    lines = yaml.safe_dump(dict(header), sort_keys=False, allow_unicode=True, width=10_000).splitlines()
+    head = "\n".join([START, *(f"# {line}" for line in lines), END])
+    file.write_text(f"{head}\n{to_trec(in_single_precision(system.run), tag(system))}", encoding="utf-8")
+
+
+def write_run(file: Path, system: Evaluation, line: Mapping[str, Any], command: str) -> None:
+    """Write a system's run, whose step has this line in the ledger, below the header that names the command."""
+    write(file, system, metadata(system, line, command, collection_of(line["recipe"])))
+
+
+def named_seeds(system: Evaluation) -> list[Evaluation]:
+    """A system's runs, each with a name of its own where there are several seeds."""
+    return [replace(one, name=f"{one.name or one.label} seed {number}") if system.seeds else one
+            for number, one in enumerate(system.runs, start=1)]
+
+
+def file_name(system: Evaluation) -> str:
+    """A system's name as a file's."""
+    return tag(system).replace("/", "_")
+
+
+def collection_of(recipe: Any) -> str:
+    """The collection that a step's data come from: the first that its recipe names; `not said` without any."""
+    if isinstance(recipe, Mapping) and "collection" in recipe:
+        return str(recipe["collection"])
+    parts = recipe.values() if isinstance(recipe, Mapping) else recipe if isinstance(recipe, list) else ()
+    return next((name for name in map(collection_of, parts) if name != "not said"), "not said")
+
+
+def read(file: Path) -> dict[str, Any]:
+    """The header of a run, plain or gzip; empty for a run without one. BadInput for one that is no YAML, or maps nothing."""
+    lines = itertools.takewhile(lambda line: line != END, (line.rstrip() for _, line in text_lines(file)))
+    if next(lines, None) != START:
+        return {}
+    text = "\n".join(line[2:] for line in lines)
+    try:
+        aliases = [event.start_mark for event in yaml.parse(text, yaml.SafeLoader) if isinstance(event, yaml.AliasEvent)]
+        header = {} if aliases else yaml.safe_load(text) or {}
+    except (yaml.YAMLError, ValueError, RecursionError) as error:  # a thirteenth month; lists within lists within lists
+        mark = getattr(error, "problem_mark", None)
+        raise BadInput("the header is no YAML", file=file, line=mark and mark.line + 2, mend="mend it, or remove it") from None
+    if aliases:  # a few of them make a header without end
+        raise BadInput("the header has an alias", file=file, line=aliases[0].line + 2 if aliases[0] else None,
+                       mend="write out what it stands for")
+    if not isinstance(header, dict):
+        raise BadInput("the header maps no names to values", file=file, line=2, mend="mend it, or remove it")
+    return header
+
+
+def problems(header: Mapping[str, Any]) -> list[str]:
+    """What a header lacks of what is required, in words; nothing for a valid one."""
+    missing = []
+    for path, kind in REQUIRED.items():
+        value: Any = header
+        for name in path.split(" / "):
+            value = value.get(name) if isinstance(value, Mapping) else None
+        if not isinstance(value, kind) or value in ("", []):
+            missing.append(f"{path} is missing or of another kind")
+    return missing

@@ -7,12 +7,11 @@ from typing import Any
 
 from helpers import paths
 from helpers.errors import BadInput
-from helpers.evaluation import comparable, published, verdicts
+from helpers.evaluation import published, verdicts
 from helpers.evaluation.significance import Paired, Unpaired
 from helpers.evaluation.verdicts import OPEN, UNTESTED, Verdict
 from helpers.pages.compare import disagreement, verdict_badge
-from helpers.pages.fragments import Fragment, Html, cell, table
-from helpers.pages.numbers import interval, p_value, plain, signed
+from helpers.pages.fragments import Fragment, Html, cell, interval, p_value, plain, signed, table
 from helpers.systems.evaluated import Evaluation
 
 Pair = tuple[Evaluation, Evaluation]
@@ -132,7 +131,7 @@ def judge(chapter: str, measured: Mapping[str, Measured], *, backbone: str = "",
         else:
             test = compare(claim, systems, measure)
             reasons = filter(None, ((untested or {}).get(claim.declared, ""),
-                                    comparable.why_not_comparable(claim.carried_by, backbone)))
+                                    verdicts.why_not_comparable(claim.carried_by, backbone)))
             verdict = Verdict(verdicts.judge(claim.direction, test, claim.margin.value), test, claim.margin.value,
                               disagreement(*systems, measure))
             if why := "; ".join(reasons):

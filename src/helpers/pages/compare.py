@@ -1,15 +1,17 @@
-"""Published beside measured: the component that every chapter uses."""
+"""Published beside measured: the component that every chapter uses.
+
+Beside a pooled measure: how much of what each system shows was judged, and what is left if only judged texts count.
+"""
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
 
 from helpers.evaluation import published, verdicts
-from helpers.evaluation.pools import condensed
+from helpers.evaluation.measures import BPREF, ENOUGH, SHARE, condensed
 from helpers.evaluation.significance import Interval, Paired, Unpaired
 from helpers.pages import page, plots
-from helpers.pages.fragments import Fragment, Html, badge, cell, details, linked
-from helpers.pages.numbers import interval, p_value, plain, signed
+from helpers.pages.fragments import Fragment, Html, badge, cell, details, interval, linked, p_value, plain, signed
 from helpers.steps import Step
 from helpers.systems.evaluated import Evaluation, Systems
 
@@ -190,3 +192,28 @@ def ratio_cells(entry: published.Entry | None, baseline: published.Entry | None,
     values = (mean, base_mean, entry.amount, baseline.amount)
     both = (verdicts.effect_ratio(*values), verdicts.delta_relative_improvement(*values))
     return ["" if value is None else signed(value, 2) for value in both]
+
+
+MEASURE = "nDCG@10"
+
+
+def judged_table(systems: Systems, baseline: str) -> Fragment:
+    """Judged@10 of each system, and its difference in nDCG@10 from the baseline; where a system has less than .95, both on the
+    condensed list and in bpref, too."""
+    base = systems[baseline]
+    if SHARE not in base.values:
+        return page.prose("The judgments of these queries were not pooled, so they hold no irrelevant texts and Judged@10 shows "
+                          "nothing.")
+    whole = any(system.mean(SHARE).mean < ENOUGH for system in systems.values())
+    heads = {MEASURE: MEASURE} | ({condensed(MEASURE): f"{MEASURE}, judged texts alone", BPREF: BPREF} if whole else {})
+    return page.records_table(f"How far {MEASURE} rests on judgments (in brackets the difference from {baseline})", (
+        {"system": name, SHARE: mean_link(system, SHARE),
+         **{head: plain(system.mean(column).mean) + (f" ({signed(lead(system, base, column))})" if system is not base else "")
+            for column, head in heads.items()},
+         "": "the signs differ" if whole and not agree(system, base) else ""} for name, system in systems.items()))
+
+
+def agree(system: Evaluation, base: Evaluation) -> bool:
+    """Whether nDCG@10, its condensed list and bpref put two systems in one order; those that tie agree with all."""
+    leads = [lead(system, base, measure) for measure in (MEASURE, condensed(MEASURE), BPREF)]
+    return not (min(leads) < 0 < max(leads))

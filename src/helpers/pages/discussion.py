@@ -2,15 +2,54 @@
 
 `published/discussions.yaml` has the paragraphs of each chapter, each with what it rests on. A `short` one is the chapter's
 answer, and stands at the top of the page.
+
+Conditions: what a paragraph rests on, as comparisons of the evaluations, and as facts, that its chapter hands over.
+
+`sum > merge`: the 95 % interval of the difference lies above zero; `ranks !> merge`: it does not; `a >~ b`: the mean is higher;
+`a !>~ b`: it is not. `a >~ b + .01`: it is so by more than .01; `a > b in R@10`: in another measure. A single name is a fact,
+true or false: `level`, `not level`.
 """
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from helpers import paths
-from helpers.pages import claims, conditions
+from helpers.errors import BadInput
+from helpers.pages import claims
 from helpers.pages.fragments import Fragment
 from helpers.systems.evaluated import Evaluation
+
+COMPARISON = re.compile(r"(\w+)\s*(!?>)(~?)\s*(\w+)(?:\s*\+\s*(\d*\.\d+))?(?:\s+in\s+(\S+))?")
+FACT = re.compile(r"(not\s+)?(\w+)")
+
+
+def failed(conditions: str, known: Mapping[str, Evaluation | bool], measure: str) -> list[str]:
+    """Those of the conditions, joined by `and`, that do not hold; none holds of what is not there. BadInput for what is no
+    condition."""
+    return [one for one in map(str.strip, conditions.split(" and ")) if not _holds(one, known, measure)]
+
+
+def compared(conditions: str, known: Mapping[str, Evaluation | bool], measure: str) -> Iterator[tuple[str, str, str]]:
+    """The two systems and the measure of each comparison among the conditions, those whose systems are there."""
+    for parts in filter(None, map(COMPARISON.fullmatch, map(str.strip, conditions.split(" and ")))):
+        if all(isinstance(known.get(parts[n]), Evaluation) for n in (1, 4)):
+            yield parts[1], parts[4], parts[6] or measure
+
+
+def _holds(condition: str, known: Mapping[str, Evaluation | bool], measure: str) -> bool:
+    if fact := FACT.fullmatch(condition):
+        return fact[2] in known and bool(known[fact[2]]) != bool(fact[1])
+    if not (parts := COMPARISON.fullmatch(condition)):
+        raise BadInput(f"{condition!r} is no condition", file=paths.PUBLISHED / "discussions.yaml",
+                       mend="write `a > b`, `a !> b`, `a >~ b` or a fact's name, several joined by `and`")
+    first, second = known.get(parts[1]), known.get(parts[4])
+    if not isinstance(first, Evaluation) or not isinstance(second, Evaluation):
+        return False
+    measure, more = parts[6] or measure, float(parts[5] or 0)
+    moved = first.mean(measure).mean - second.mean(measure).mean if parts[3] else first.against(second, measure).difference.low
+    return (moved > more) == (parts[2] == ">")
+
 
 OTHERWISE = "A paragraph is not shown here: it was written for another outcome of {}."
 EFFECTS = HIGHER, LOWER, OPEN = ("higher", "lower", "open")  # where the intervals of a claim's effects lie
@@ -28,7 +67,7 @@ def discussion(chapter: str, judged: Fragment | None = None, measure: str = "", 
     for paragraph in written:
         moved = [claimed[name].claim if name in claimed else name
                  for name, outcome in paragraph["rests_on"].items() if outcome not in outcomes.get(name, ())]
-        moved += conditions.failed(paragraph["when"], known, measure) if "when" in paragraph else []
+        moved += failed(paragraph["when"], known, measure) if "when" in paragraph else []
         text = OTHERWISE.format("; ".join(f"*{name}*" for name in moved)) if moved else paragraph["text"].strip()
         (short if paragraph.get("short") else parts).append(text)
     whens = [paragraph["when"] for paragraph in written if "when" in paragraph]
@@ -39,7 +78,7 @@ def discussion(chapter: str, judged: Fragment | None = None, measure: str = "", 
 def differences(whens: Sequence[str], known: Mapping[str, Any], measure: str) -> dict[str, list[float]]:
     """What the conditions compare, for other pages: `a - b in RR@10` with the two means and the difference's interval."""
     found: dict[str, list[float]] = {}
-    for one, other, name in (pair for text in whens for pair in conditions.compared(text, known, measure)):
+    for one, other, name in (pair for text in whens for pair in compared(text, known, measure)):
         difference = known[one].against(known[other], name).difference
         found[f"{one} - {other} in {name}"] = [known[one].mean(name).mean, known[other].mean(name).mean, difference.mean,
                                                difference.low, difference.high]

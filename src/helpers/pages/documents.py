@@ -1,27 +1,32 @@
 """What the chapters on Alarfaj (2022) share: the rows of table 2, what models of documents read and learned, and the place of the
-answer in its document."""
+answer in its document.
+
+One query carried through several systems: the texts that they rank first, with place and score in each ranking.
+"""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from zlib import crc32
 
 import numpy as np
 import pandas as pd
 from scipy import stats
 
+from helpers.data.runs import ranks
 from helpers.data.texts import Texts
 from helpers.data.windows import WHOLE, WindowTokens
+from helpers.evaluation.measures import first_relevant_rank
 from helpers.networks.backbone import resolve
 from helpers.networks.fine_tuning import SPECIAL
 from helpers.pages import page, plots, training
 from helpers.pages.compare import beside_published
-from helpers.pages.fragments import Fragment
-from helpers.pages.numbers import count, p_value, plain, signed
+from helpers.pages.fragments import Fragment, Html, badge, cell, count, explored, p_value, plain, signed, table
 from helpers.pages.results import Results
 from helpers.reranking.aggregation import reranked
 from helpers.steps import Step
-from helpers.systems.document_reader import DocumentReader
 from helpers.systems.evaluated import Systems, evaluate, values_of
+from helpers.systems.recipe import DocumentReader
 from helpers.systems.testbed import Testbed
 from helpers.systems.zero_shot import ZeroShotReranker
 
@@ -139,3 +144,45 @@ def place_table(systems: Systems, shares: pd.Series) -> Fragment:
          "Spearman's ρ with the place": signed(test.statistic), "p": p_value(test.pvalue)}
         for name, system in systems.items() for own in [system.values["RR@10"].loc[shares.index]]
         if len(shares) > 2 and own.nunique() > 1 < shares.nunique() for test in [stats.spearmanr(shares, own)]])
+
+
+SHOWN, WORDS = 3, 25  # first texts of each system; words of a text
+
+
+def one_query(systems: Systems, bed: Testbed, names: Sequence[str]) -> Fragment:
+    """The texts that these systems rank first for one query, in the last one's order; a system over seeds shows its first.
+
+    The query is not chosen for its outcome: `chosen` says how.
+    """
+    query = chosen(systems, bed, names)
+    runs = {name: ranked[ranked["query_id"] == query].assign(rank=ranks).set_index("doc_id")
+            for name in names for ranked in [systems[name].run]}
+    order = sorted(dict.fromkeys(doc for run in runs.values() for doc in run.index[:SHOWN]),
+                   key=lambda doc: runs[names[-1]]["rank"].get(doc, len(bed.qrels)))
+    relevant = set(bed.qrels.loc[(bed.qrels["query_id"] == query) & (bed.qrels["relevance"] >= bed.min_relevance), "doc_id"])
+    texts = Texts(bed.store.value())
+    rows = [[Html(f"{cell(beginning(texts, doc))} {badge('relevant', 'yes').text}") if doc in relevant else beginning(texts, doc),
+             *(placed(runs[name], doc) for name in names)] for doc in order]
+    text = bed.query_frame.set_index("query_id")["text"][query]
+    shown = table(f"“{text}”: place and score in each ranking", ("text", *names), rows)
+    return Fragment(f"{shown.text}<p>{explored(query, 'This query in the explorer').text}</p>")
+
+
+def chosen(systems: Systems, bed: Testbed, names: Sequence[str]) -> str:
+    """A query for which the first and the last system have a relevant text among their first ten, at different places, drawn by
+    the systems' names, so that pages show different ones; the first of all if there is none."""
+    first, last = (first_relevant_rank(systems[name].run, bed.qrels, bed.min_relevance, bed.judged)
+                   for name in (names[0], names[-1]))
+    differs = first.index[(first != last) & (first <= 10) & (last <= 10)]
+    return str(differs[crc32("\n".join(names).encode()) % len(differs)] if len(differs) else first.index[0])
+
+
+def placed(run: pd.DataFrame, doc: str) -> str:
+    """The place and the score; a dash for a text that the system does not have."""
+    return f"{run['rank'][doc]}. ({plain(run['score'][doc], 2)})".replace("-", "−") if doc in run.index else "–"
+
+
+def beginning(texts: Texts, doc: str) -> str:
+    """A text's title, if it has one, and its first words."""
+    words, title = texts[doc].body.split(), texts[doc].title
+    return f"{title}: " * bool(title) + " ".join(words[:WORDS]) + " …" * (len(words) > WORDS)

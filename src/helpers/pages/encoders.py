@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import product
 
 from helpers.errors import BadInput
-from helpers.evaluation.comparable import model_name, short_name
+from helpers.evaluation.verdicts import model_name, short_name
 from helpers.pages.results import Results
 from helpers.retrieval.bm25 import K1, B
 from helpers.systems.bi_encoder import BiEncoder

@@ -6,12 +6,14 @@ several pictures show has one colour and one glyph in all of them; a hollow diam
 The SVG's ink is `currentColor`, so that it follows the page into dark mode; its text stays text, so that it can be
 searched and read aloud. Colours are Okabe and Ito's, which colour-blind readers can tell apart; each stands in the SVG as
 a CSS variable (`--nr-ink-1` to `--nr-ink-6`), so that the page's style can give text and dark mode more contrast.
+
+Matrices as figures: grids of settings, comparisons of pairs of systems, confusions of types. Each writes its own text.
 """
 
 import io
 import re
-from collections.abc import Iterable, Sequence
-from itertools import pairwise
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations, pairwise, product
 from textwrap import fill, shorten
 from typing import Any, NamedTuple
 
@@ -22,10 +24,10 @@ from cycler import cycler
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.patches import Rectangle
 from matplotlib.ticker import LogLocator, NullLocator
 
-from helpers.pages.fragments import Fragment, escape
-from helpers.pages.numbers import plain
+from helpers.pages.fragments import Fragment, escape, plain, signed
 
 COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"]
 MARKERS = "os^vPX"
@@ -215,3 +217,137 @@ def _with_tips(svg: str, name: str, texts: Sequence[str]) -> str:
     if marked.count("<use ") == len(texts):
         marked = re.sub(r"(<use [^>]*?)/>", lambda use: f"{use[1]}><title>{escape(next(left))}</title></use>", marked)
     return svg.replace(group[0], marked, 1)
+
+
+CELL = 30  # points: a square that lies within a cell of a grid
+FLAT_LABELS = 60  # characters that fit side by side below an axis; longer labels are broken into lines
+LISTED = 12  # pairs that the text alternative names
+DIFFERENT, SAME = "●", "N"  # N as in David (2020), table 4.3
+
+
+def grid_heatmap(table: pd.DataFrame, rows: str, columns: str, value: str, caption: str, lowest: bool = False) -> Fragment:
+    """A value over two parameters, the best cell framed: the highest, or the lowest."""
+    wide = table.pivot(index=rows, columns=columns, values=value)
+    figure, axis = heatmap(wide, height=0.55 * len(wide) + 1.2, fmt=".3f", annot=True,
+                                   cmap="cividis_r" if lowest else "cividis")
+    axis.set_xticklabels([fill(str(name), FLAT_LABELS // len(wide.columns)) for name in wide.columns])
+    known = np.argwhere(wide.notna().to_numpy())
+    cells, = axis.plot(known[:, 1] + 0.5, known[:, 0] + 0.5, "s", ms=CELL, alpha=0)  # unseen: they say what they lie on
+    places = (f"{rows} = {wide.index[row]}, {columns} = {wide.columns[column]}" for row, column in known)
+    hover(cells, [tip(value, wide.iloc[*at], place) for at, place in zip(known, places, strict=True)])
+    row, column = divmod(int((np.nanargmin if lowest else np.nanargmax)(wide.to_numpy())), wide.shape[1])
+    axis.add_patch(Rectangle((column, row), 1, 1, fill=False, edgecolor="#D55E00", lw=3))
+    alt = (f"{caption} Heat map of {value} over {rows} and {columns}, from {plain(np.nanmin(wide.to_numpy()))} to "
+           f"{plain(np.nanmax(wide.to_numpy()))}; the best is {rows} = {wide.index[row]}, {columns} = {wide.columns[column]}.")
+    return show(figure, alt, caption)
+
+
+def pair_matrix(effects: pd.DataFrame, above: pd.DataFrame, below: pd.DataFrame, rules: tuple[str, str], measure: str,
+                caption: str) -> Fragment:
+    """Every pair of systems twice: one rule's decision above the diagonal, another's below; the colour is the difference.
+
+    Args:
+        effects: (systems, systems), the row's mean less the column's.
+        above: (systems, systems), whether the first of the `rules` calls the pair different; `below`, the second.
+    """
+    size, names = len(effects), list(effects.index)
+    upper = np.triu(np.ones((size, size), dtype=bool), 1)
+    marks = np.where(np.where(upper, above, below), DIFFERENT, SAME)
+    largest = max(float(np.abs(effects.to_numpy()).max()), 1e-6)
+    figure, _ = heatmap(
+        effects, 0.34 * size + 1.0, mask=np.eye(size, dtype=bool), annot=marks, fmt="", cmap="PuOr", vmin=-largest, vmax=largest,
+        linewidths=0.5, linecolor="#808080", xticklabels=[str(n) for n in range(1, size + 1)], cbar=True,
+        cbar_kws={"label": f"{measure}: row less column", "pad": 0.02}, annot_kws=None,
+        yticklabels=[f"{name}  {n}" for n, name in enumerate(names, start=1)])
+    pairs = list(combinations(range(size), 2))
+    texts = []
+    for where, rule, decided in (("Above", rules[0], above.to_numpy()), ("Below", rules[1], below.to_numpy())):
+        alike = [f"{names[a]} and {names[b]}" for a, b in pairs if not decided[a, b]]
+        more = [f"{len(alike) - LISTED} more"] if len(alike) > LISTED else []
+        texts.append(f"{where} the diagonal ({rule}) {len(pairs) - len(alike)} of {len(pairs)} pairs differ"
+                    + (f", not {'; '.join([*alike[:LISTED], *more])}." if alike else "."))
+    row, column = divmod(int(effects.to_numpy().argmax()), size)
+    alt = (f"Matrix of {size} systems, {measure} of the row less that of the column. {' '.join(texts)} The largest difference is "
+           f"{signed(float(effects.to_numpy()[row, column]))}, {names[row]} over {names[column]}.")
+    return show(figure, alt, caption)
+
+
+def confusion_matrix(counts: pd.DataFrame, rows: str, columns: str, caption: str) -> Fragment:
+    """How many of each true type (rows) got which type (columns): the colour is the share of the row."""
+    shares = counts.div(counts.sum(axis=1).clip(lower=1), axis=0)
+    figure, axis = heatmap(shares, 0.45 * len(counts) + 1.6, annot=counts.map("{:,}".format), fmt="", cmap="cividis",
+                                   vmin=0, vmax=1)
+    axis.set(xlabel=columns, ylabel=rows)
+    alt = f"Counts of {rows} by {columns}. " + " ".join(
+        f"{kind}: {', '.join(f'{n:,} {given}' for given, n in line.items() if n) or 'none'}." for kind, line in counts.iterrows())
+    return show(figure, alt, caption)
+
+
+Places = Mapping[str, tuple[float, float]]  # by name: what it costs, and what it gives
+
+MARK = 5  # points from the middle of a mark to its edge
+CROWD = 8  # points of a picture that is made higher for their names
+
+
+def points(table: pd.DataFrame, x: str, y: str, caption: str, log: bool = False, line: str = "",
+           of: str = "") -> Fragment:
+    """Labelled points: the frame's index names them, two of its columns place them.
+
+    Those alike in the column `line` are joined; those alike in the column `of` look alike, hollow if they are `published`.
+    """
+    figure, (axis,) = new(WIDE, 3.4 if len(table) < CROWD else 4.4)
+    ordered = table.sort_values(x)
+    kinds = dict([*ordered.groupby(line or of, sort=False)]) if line or of else {"": ordered}
+    for (kind, own), look in zip(kinds.items(), looks(map(str, kinds)).values(), strict=True):
+        marker, face, size = ("D", "none", 9) if kind == PRINTED else (look.marker, None, 6)
+        drawn, = axis.plot(own[x], own[y], marker=marker, mfc=face, ms=size, ls="-" if line else "none", color=look.color,
+                           label=kind if look.named else None)
+        hover(drawn, [f"{name}: {plain(place[y])} at {place[x]:.4g}" for name, place in own.iterrows()])
+    axis.set(xlabel=x, ylabel=y)
+    if log:
+        logarithmic(axis)
+    axis.margins(x=0.15, y=0.15)
+    if of:
+        legend(figure)
+    name_points(figure, axis, ordered[[x, y]])
+    alt = f"{y} over {x}. " + "; ".join(
+        f"{name}: {y} {plain(place[y])} at {place[x]:.4g}" for name, place in ordered.iterrows()) + "."
+    return show(figure, alt, caption)
+
+
+def beside(measured: Places, printed: Places, bases: tuple[str, str], x: str, y: str, caption: str) -> Fragment:
+    """Cost and effect, measured and as a study prints them: each as a multiple of its own base's cost, and less its effect."""
+    rows = {(name, kind): {x: cost / own[base][0], y: effect - own[base][1], "of": kind} for kind, own, base in (
+        ("measured", measured, bases[0]), (PRINTED, printed, bases[1])) for name, (cost, effect) in own.items()}
+    return points(pd.DataFrame(rows).T.droplevel(1).astype({x: float, y: float}), x, y, caption, log=True, of="of")
+
+
+def name_points(figure: Figure, axis: Axes, places: pd.DataFrame) -> None:
+    """Write each point's name (the index) beside its x and y, where no mark and no other name is; one that stands off has a line.
+
+    The axis's scales and margins must be set before.
+    """
+    figure.draw_without_rendering()  # settles where the points are
+    inches = figure.dpi_scale_trans.inverted().transform
+    spots = 72 * inches(axis.transData.transform(places.to_numpy(dtype=float)))
+    (left, bottom), (right, top) = 72 * inches(axis.transAxes.transform([(0, 0), (1, 1)]))
+    taken = [(x - MARK, x + MARK, y - MARK, y + MARK) for x, y in spots]  # of the marks, and of the names so far
+    for number in np.argsort(-abs(spots[:, 1] - (bottom + top) / 2)):  # the outermost stay where they are
+        (x, y), name = spots[number], str(places.index[number])
+        wide, inwards = LETTER * len(name), 1 if x < (left + right) / 2 else -1
+        off = product(range(14, 400, 4), (9 * inwards, -9 * inwards), (1, -1))
+        tried = [(7 * inwards, 0), (-7 * inwards, 0), (0, LINE + 1), (0, -LINE - 1),
+                 *((side, height * way) for height, side, way in off)]
+
+        def box(across: float, up: float, x: float = x, y: float = y, wide: float = wide) -> tuple[float, float, float, float]:
+            """From, to, lower and upper edge of a name that stands so far from its point."""
+            start = x + across - wide * (0.5 if not across else across < 0)
+            return start, start + wide, y + up - LINE / 2, y + up + LINE / 2
+
+        free = (spot for spot in tried for start, end, low, high in [box(*spot)] if start >= left and end <= right + 20
+                and not any(start < b and a < end and low < d and c < high for a, b, c, d in taken))
+        across, up = next(free, tried[0])
+        taken.append(box(across, up))
+        axis.annotate(name, tuple(places.iloc[number]), xytext=(across, up), textcoords="offset points", va="center",
+                      ha="center" if not across else "left" if across > 0 else "right", fontsize=11,
+                      arrowprops={"arrowstyle": "-", "lw": 0.5, "color": INK, "shrinkB": 3} if across and up else None)

@@ -9,8 +9,7 @@ from helpers.evaluation.identity import NEITHER, IdentityGap, gap_excess, identi
 from helpers.evaluation.significance import Interval
 from helpers.pages import page
 from helpers.pages.compare import mean_link
-from helpers.pages.fragments import Fragment
-from helpers.pages.numbers import interval, plain, signed
+from helpers.pages.fragments import Fragment, interval, plain, signed
 from helpers.systems.evaluated import Evaluation, Systems
 from helpers.systems.testbed import Testbed
 from helpers.systems.zero_shot import ZERO_SHOT

@@ -1,15 +1,84 @@
-"""What every chapter shows besides its own results: prose made of values, and the provenance of every number."""
+"""What every chapter shows besides its own results: prose made of values, and the provenance of every number; which BM25 a page
+compares with, and what counted as relevant.
+"""
 
 import ast
 import inspect
+import re
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
-from helpers.evaluation.comparable import known_backbones, model_name, short_name
-from helpers.pages import bm25_named, carried, numbers, relevance
-from helpers.pages.fragments import Fragment, Html, badge, details, escape, table
+from helpers.data.collection import with_relevance
+from helpers.evaluation.verdicts import as_label, known_backbones, model_name, short_name
+from helpers.pages import carried, fragments
+from helpers.pages.fragments import Fragment, Html, badge, count, details, escape, joined, table
 from helpers.steps import Step, ledger
+from helpers.systems.evaluated import Evaluation
+
+INDEXES = ("text_index", "window_index")
+MEANS = ("RR@10", "R@100")
+TABLE = re.compile(r'<div class="nr-scroll".*?</table></div>', re.DOTALL)
+
+
+def described(systems: Iterable[Evaluation]) -> list[dict[str, Any]]:
+    """Texts, queries, settings and means of each system that is BM25 with the queries as they are, once for each run."""
+    shown: dict[str, dict[str, Any]] = {}
+    for system in systems:
+        if hasattr(system.source, "recipe") and (known := settings(system.source.recipe())):
+            means = {name: float(system.values[name].mean()) for name in MEANS if name in system.values}
+            shown[system.source.key] = {**known, "label": system.label, "queries": len(system.values), **means,
+                                        "key": system.source.key}
+    return list(shown.values())
+
+
+def settings(recipe: Mapping[str, Any]) -> dict[str, Any]:
+    """Collection, texts, splits, k1, b and depth of a BM25 run, or of what was measured or cut from one; else nothing."""
+    own = recipe["arguments"]
+    if recipe["step"] in ("run_measures", "max_passage"):
+        named = settings(own["run"]) if "step" in own["run"] else {}
+        return named | ({"depth": own["depth"]} if named and "depth" in own else {})
+    if recipe["step"] != "bm25_run" or own["queries"]["step"] != "queries" or own["index"]["step"] not in INDEXES:
+        return {}
+    texts, parts = own["index"]["arguments"]["store"]["arguments"]["texts"], own["queries"]["arguments"]["parts"]
+    windows = ", each by its best window" if own["index"]["step"] == "window_index" else ""
+    kinds = own["queries"]["arguments"].get("answer_types")
+    return {"collection": texts["collection"], "texts": f"{texts['data'][1]}s{windows}",
+            "split": " and ".join(part["data"][1] for part in parts) + " queries" + (" that ask for a fact" if kinds else ""),
+            "k1": own["k1"], "b": own["b"], "depth": own["depth"]}
+
+
+def sentence(line: Mapping[str, Any]) -> str:
+    """A BM25 in words: `BM25 over passages: 400 test queries, k1 1.2, b 0.75, lists of 100.`"""
+    return (f"BM25 over {line['texts']}: {count(line['queries'])} {line['split']}, k1 {line['k1']:g}, b {line['b']:g}, "
+            f"lists of {count(line['depth'])}.")
+
+
+def below_tables(html: str, known: Iterable[Mapping[str, Any]]) -> str:
+    """The same page with a line below each table that links to a BM25 run, naming it."""
+    def named(table: re.Match[str]) -> str:
+        own = list(dict.fromkeys(sentence(line) for line in known if f'href="#step-{line["key"][:10]}"' in table[0]))
+        return table[0] + (f"<p><small>{' '.join(own)}</small></p>" if own else "")
+
+    return TABLE.sub(named, html)
+
+
+MEASURING = ("run_measures", "fusions")  # the steps whose values are pages'
+NOT_ALL = " (lower grades gain nothing in nDCG, unless some texts were judged irrelevant)"
+
+
+def rules(used: Iterable[Mapping[str, Any]]) -> list[str]:
+    """By the recipes of the steps that measured, a phrase a rule: `/a/folder`'s is `folder from grade 1`."""
+    found: dict[str, set[str]] = {}
+    for given in (line["recipe"]["arguments"] for line in used if line["step"] in MEASURING):
+        names = {as_label(Path(with_relevance(part["collection"])[0]).name)
+                 for part in given.get("qrels", {"arguments": {}})["arguments"].get("parts", ())}
+        if names:
+            rule = f"from grade {given['min_relevance']}{'' if given.get('every_grade') else NOT_ALL}"
+            found.setdefault(rule, set()).update(names)
+    return [f"{joined(sorted(names))} {rule}" for rule, names in found.items()]
+
 
 AS_IT_IS = ("Without training such a backbone is read by the mean of its tokens' states and by cosines, unless a row names other "
             "ways, and without prompts. What a model of sentence-transformers says of itself counts where it is named as a first "
@@ -51,7 +120,7 @@ def history(specs: Sequence[str]) -> str:
     """A sentence on what a backbone was before the book trains it, or several that are parts of one model."""
     kind, trained_by = known_backbones().get(short_name(specs[0]), ("", ""))
     before = {"": "of whose training before nothing is known here", "none": f"which was trained on {trained_by}"}
-    names = numbers.joined([model_name(spec) for spec in specs])
+    names = fragments.joined([model_name(spec) for spec in specs])
     named = f"The backbones are {names}, of one model" if len(specs) > 1 else f"The backbone is {names}"
     return f"{named}, {before.get(kind, f'which was trained as a {kind} before: {trained_by}')}."
 
@@ -77,7 +146,7 @@ def measurements_table(steps: Mapping[str, Step]) -> Fragment:
     """What measurements themselves cost, a row a step."""
     manifests = {name: step.entry().manifest for name, step in steps.items()}
     return records_table("What the measurements cost", [
-        {"measurement": name, "time": numbers.seconds(manifest["seconds"]), "on": where(manifest["machine"])}
+        {"measurement": name, "time": fragments.seconds(manifest["seconds"]), "on": where(manifest["machine"])}
         for name, manifest in manifests.items()])
 
 
@@ -93,8 +162,8 @@ def provenance(*systems: Any) -> Fragment:
     lines = sorted(shown, key=ledger.cost, reverse=True)
     header = ("step", "source", "numerics", "computed", "on", "seconds", "with all before it", "commit")
     rows = [[_anchor(line), badge(SOURCES[line["source"]], line["source"]), line["numerics"],
-             line["finished"][:16].replace("T", " "), where(line["machine"]), numbers.seconds(line["seconds"]),
-             numbers.seconds(ledger.cost(line)), line["commit"]] for line in lines]
+             line["finished"][:16].replace("T", " "), where(line["machine"]), fragments.seconds(line["seconds"]),
+             fragments.seconds(ledger.cost(line)), line["commit"]] for line in lines]
     counts = {source: sum(line["source"] == source for line in lines) for source in SOURCES}
     summary = "; ".join(f"{n} {COUNTED[source]}" for source, n in counts.items() if n)
     libraries = ", ".join(sorted({f"{name} {version}" for line in lines for name, version in line["versions"].items()}))
@@ -103,9 +172,9 @@ def provenance(*systems: Any) -> Fragment:
     rows_of = {line["key"] for line in shown}
     kept = [{**{name: line[name] for name in KEPT}, "shown": line["key"] in rows_of} for line in ledger.USED.values()]
     return Fragment(details(f"Where these numbers come from ({summary})", inner).text,
-                    data={"ledger": kept, "relevance": relevance.rules(ledger.USED.values()),
+                    data={"ledger": kept, "relevance": rules(ledger.USED.values()),
                           "evaluations": carried.packed(carried.collect(*systems)),
-                          "bm25": bm25_named.described(carried.evaluations(*systems))})
+                          "bm25": described(carried.evaluations(*systems))})
 
 
 def source_of(step: Step) -> str:

@@ -1,22 +1,30 @@
-"""Tables 1 to 4 of Gao & Callan (2021) beside systems by starting point and training size."""
+"""Tables 1 to 4 of Gao & Callan (2021) beside systems by starting point and training size.
 
-from collections.abc import Callable, Mapping, Sequence
+What share of a head a design could see, and what seeing as little as Gao & Callan's lead would take.
+
+Whether a pre-training's head uses [CLS], and where [CLS] looks (Gao & Callan 2021, section 4.2; their later version).
+"""
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from helpers.errors import BadInput
 from helpers.evaluation import published
 from helpers.evaluation.published import Entry
-from helpers.pages import page, plots
+from helpers.evaluation.significance import Paired
+from helpers.pages import page, plots, training
 from helpers.pages.compare import above, mean_link, table_value
-from helpers.pages.fragments import Fragment
-from helpers.pages.numbers import plain
+from helpers.pages.fragments import Fragment, count, plain
 from helpers.pages.results import Results, differences
-from helpers.systems.evaluated import Evaluation, Systems
-from helpers.systems.starting_points import BRANCHES, CONDENSER, CONTINUED, MLM, START
+from helpers.steps import Step, ledger
+from helpers.systems.evaluated import Evaluation, Systems, trainings
+from helpers.systems.starting_points import BRANCHES, CONDENSER, CONTINUED, MLM, START, made
 
 STUDY = "gao2021"
 # rows of tables 1 to 4, and of the branches that the study does not have the name of such a row
@@ -120,3 +128,109 @@ def why_untrained(systems: BySize, sizes: Sequence[int], measure: str) -> str:
 def scored(system: Evaluation, measure: str) -> str:
     """A system with its mean: `0.015 (backbone, 250)`."""
     return f"{plain(system.mean(measure).mean)} ({system.label})"
+
+
+class Spent(NamedTuple):
+    """Seconds on one core that some runs took."""
+
+    once: float  # of what all of them share: the start, which is pre-trained once
+    each: float  # of what each seed has of its own
+
+
+def spent(runs: Sequence[Step], kept: Iterable[Step]) -> Spent:
+    """What the trainings behind `runs` took, each counted once.
+
+    Args:
+        runs: a step for each seed of each system, which need not be kept itself.
+        kept: steps whose entries tell the seconds of all that is below them.
+    """
+    known = {part.get("key", ""): part["seconds"] for step in kept for part in ledger.timed(step.entry().manifest)}
+    behind = [trainings(run) for run in runs]
+    once = frozenset[str].intersection(*behind) if len(behind) > 1 else frozenset[str]()
+    own = frozenset[str]().union(*behind) - once
+    return Spent(*(sum(known.get(key, 0.0) for key in keys) for keys in (once, own)))
+
+
+def of_systems(*systems: Evaluation) -> Spent:
+    """What the trainings behind systems of several seeds took."""
+    sources = [run.source for system in systems for run in system.runs]
+    return spent(sources, sources)
+
+
+def design(share: Paired, lead: float, where: str, cost: Spent, seeds: int, tested: str) -> str:
+    """How small a share of the head would be found, and what it takes to find one as small as a lead that the study prints.
+
+    Args:
+        share: the comparison of the branch with the head and the branch without it.
+        lead: the study's lead, in its column `where`.
+        cost: of both branches, which have so many `seeds` each.
+        tested: what is measured on, in words.
+    """
+    seen = f"A share of the head of {plain(share.detectable)} would be seen in four of five such experiments"
+    if round(lead, 3) <= 0:
+        return f"{seen}. The study prints no lead over BERT ({where})."
+    both = f"{seen}; the study's whole lead over BERT is {plain(lead)} ({where})."
+    if share.detectable <= lead:
+        return both
+    times = math.ceil((share.detectable / lead) ** 2)
+    return (f"{both} An interval narrows with the root of what it rests on, so to see as little takes {count(times * seeds)} "
+            f"seeds of each branch, {count(times)} times as many, and {count(times)} times as many {tested}. The seeds take "
+            f"{_hours(cost.once + times * cost.each)} (no training was timed on a GPU), and those compared here took "
+            f"{_hours(cost.once + cost.each)}.")
+
+
+def by_size(systems: BySize, names: Mapping[int, str], table: str, columns: Mapping[int, str], measure: str, tested: str,
+            cost: Callable[[Any, Any], Spent] = of_systems) -> Fragment:
+    """The same for each training size, whose column `columns` names; nothing where one of both branches is left out."""
+    pairs = {size: (systems[CONDENSER, size], systems[MLM, size]) for size in names
+             if {(CONDENSER, size), (MLM, size)} <= set(systems)}
+    return page.prose(*(f"With {names[size]}: " + design(
+        first.against(second, measure), printed_lead(table, columns[size]), columns[size].rpartition(" / ")[2],
+        cost(first, second), len(first.runs), tested) for size, (first, second) in pairs.items()))
+
+
+def _hours(seconds: float) -> str:
+    return f"{plain(seconds / 3600, 1)} CPU hours"
+
+
+USES = 0.1  # nats: a head that loses less by another text's [CLS] does not use it
+Attention = Mapping[str, Mapping[str, Sequence[float]]]  # by encoder: `entropy` and `words`, each a value a layer
+
+
+def exchange(log: dict[str, Any]) -> pd.Series:
+    """What the head loses when every text has another's [CLS], in nats a masked piece, over the optimiser steps."""
+    return training.curve(log, "eval_exchanged") - training.curve(log, "eval_head")
+
+
+def uses_cls(logs: Sequence[dict[str, Any]]) -> bool:
+    """Whether a head uses [CLS]: with every seed, another text's costs it at least `USES`."""
+    return bool(min(exchange(log).iloc[-1] for log in logs) >= USES)
+
+
+def unused_head(pretraining: str, texts: str, backbone: str, seeds: Sequence[int]) -> str:
+    """Why claims on the study's head are not tested: it makes no use of [CLS], so there was no treatment; empty if it does."""
+    logs = [branches[CONDENSER].log.value() for branches in made(pretraining, texts, backbone, seeds)[1].values()]
+    rise = min(exchange(log).iloc[-1] for log in logs)
+    return "" if uses_cls(logs) else (
+        f"the head does not use [CLS]: another text's costs it {plain(abs(rise))} nats a masked piece, less than {USES}")
+
+
+def halves(layers: Sequence[float]) -> tuple[float, float]:
+    """The means over the early half of the layers and over the late half, which has the middle one."""
+    middle = len(layers) // 2
+    return float(np.mean(layers[:middle])), float(np.mean(layers[middle:]))
+
+
+def attention_figure(found: Attention) -> Fragment:
+    """The entropy of [CLS]'s attention by layer."""
+    lines = {name: pd.Series(own["entropy"], index=range(1, len(own["entropy"]) + 1)) for name, own in found.items()}
+    return plots.curves(lines, "layer", "entropy of [CLS]'s attention", "How evenly [CLS] attends to the tokens of a text: 1 is "
+                        "all alike, 0 one alone. Means over texts and all heads, first seed.") if lines else Fragment()
+
+
+def attention_table(found: Attention) -> Fragment:
+    """Entropy and the words' share, means over the early half of the layers and over the late one."""
+    return page.records_table("The attention of [CLS]; what words do not get goes to [CLS] itself and to [SEP]", (
+        {"encoder": name, **{f"{what}, {half} layers": plain(value) for what, key in (("entropy", "entropy"), ("words", "words"))
+                             for half, value in zip(("early", "late"), halves(own[key]), strict=True)}}
+        for name, own in found.items()))

@@ -15,8 +15,7 @@ from helpers.evaluation.published import Entry, load
 from helpers.evaluation.significance import Interval, Paired
 from helpers.pages import page, plots
 from helpers.pages.compare import difference_cell, disagreement, mean_cell, mean_link, table_value, test_cells, with_interval
-from helpers.pages.fragments import Fragment, Html, cell
-from helpers.pages.numbers import interval, p_value, signed
+from helpers.pages.fragments import Fragment, Html, cell, interval, p_value, signed
 from helpers.systems.evaluated import Evaluation
 
 K = TypeVar("K", bound=Hashable)

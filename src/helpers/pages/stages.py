@@ -6,11 +6,10 @@ from pathlib import Path
 from helpers.data.texts import Texts
 from helpers.errors import BadInput
 from helpers.evaluation import published
-from helpers.evaluation.comparable import as_label, short_name
+from helpers.evaluation.verdicts import as_label, short_name
 from helpers.pages import page
 from helpers.pages.claims import load
-from helpers.pages.fragments import Fragment
-from helpers.pages.numbers import count, plain
+from helpers.pages.fragments import Fragment, count, plain
 from helpers.pages.results import Results
 from helpers.steps import Step
 from helpers.systems.evaluated import Systems, evaluate

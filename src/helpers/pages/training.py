@@ -10,8 +10,7 @@ from scipy import special, stats
 from helpers.evaluation import published
 from helpers.pages import page, plots
 from helpers.pages.compare import measured, table_value
-from helpers.pages.fragments import Fragment, badge
-from helpers.pages.numbers import count, plain, seconds, signed
+from helpers.pages.fragments import Fragment, badge, count, plain, seconds, signed
 from helpers.steps import Step
 from helpers.systems.evaluated import Evaluation
 

@@ -26,7 +26,7 @@ from helpers.retrieval.bm25 import K1, B, first_pieces_index
 from helpers.retrieval.feedback import expanded_texts, surface_words, weighted_queries, weighted_run
 from helpers.retrieval.fusion import z_scored
 from helpers.steps import Step
-from helpers.systems.listwise_reranker import WarmUp
+from helpers.systems.rerankers import WarmUp
 from helpers.systems.reranking_experiment import Scorer
 from helpers.systems.testbed import SearchTestbed, Testbed
 from helpers.systems.zero_shot import ZeroShotReranker

@@ -2,14 +2,38 @@
 
     model = recipe(loss="LCE + KL", learning_rate=5e-5)
     replace(model, seed=2)
+
+A re-ranker of whole documents: BERT on the first tokens (FirstP) or on windows, or a Longformer (Alarfaj 2022, chapter 5).
+
+    first = document_reader(length=256)
+    replace(first, max_length=512)                              # reads more
+    longformer = first.longformer(1024)
+    replace(longformer, max_length=4096, shorter=longformer)    # as a longer one, which goes on from it
+    replace(first, words=WORDS, overlap=OVERLAP)                # one window after the other
+
+All go on from one model that judges pairs, with the same queries, labels and schedule: what they read, and how they attend to
+it, is all that tells them apart.
+
+PARADE over the windows that a re-ranker has read (Steensland 2021, section 3.2.2).
+
+    reader = recipe(unit="document")
+    model = Parade(reader=reader, how="transformer")
+    model.run(bed, run, candidates=20)                  # a step: the candidates in its order
 """
 
-from dataclasses import replace
+import functools
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from helpers.data.collection import open_collection
+from helpers.data.windows import WHOLE
+from helpers.networks import backbone
+from helpers.networks.longformer import lengthened, longformer_of
 from helpers.registry import Registry
-from helpers.systems.listwise_reranker import ListwiseReranker, WarmUp
-from helpers.systems.testbed import OVERLAP, WORDS
+from helpers.reranking.aggregation import group_run, parade, parade_log, parade_run, window_states
+from helpers.steps import Step
+from helpers.systems.rerankers import ListwiseReranker, WarmUp
+from helpers.systems.testbed import OVERLAP, WORDS, Testbed
 
 LOSSES: Registry[dict[str, float]] = Registry("recipe's loss", {
     "BCE": {"bce": 1.0},  # the study's
@@ -55,3 +79,99 @@ def general_reranker() -> ListwiseReranker:
     if model.model.lookup()[0] is None:
         next(open_collection(GENERAL_TEXT).texts("passage"))
     return model
+
+
+@dataclass(frozen=True, kw_only=True)
+class DocumentReader(ListwiseReranker):
+    """Learns from documents as it will read them: cut at `max_length`, or into windows of `words`."""
+
+    attention_window: int | None = None  # makes `start` a Longformer whose tokens attend to so many others, see `longformer_of`
+    shorter: "DocumentReader | None" = None  # a Longformer to go on from instead, see `lengthened`
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.attention_window is not None and self.start is None:
+            raise ValueError("a Longformer is made from a model that judges pairs: give `start`")
+
+    @property
+    def origin(self) -> Step | None:
+        """The shorter Longformer's model, or that of `start`, as a Longformer if it is to become one."""
+        if self.shorter is not None:
+            return lengthened(self.shorter.model, self.max_length)
+        if self.start is None or self.attention_window is None:
+            return super().origin
+        return longformer_of(self.start.model, self.attention_window, self.max_length)
+
+    def reading(self, bed: Testbed) -> Testbed:
+        """A testbed whose documents are cut as this model reads them."""
+        return replace(bed, words=self.words, overlap=self.overlap)
+
+    def longformer(self, length: int, attention_window: int = 256, backbone: str = "") -> "DocumentReader":
+        """The Longformer of so many tokens, made from the same start; or one that was pre-trained, if its `backbone` is named."""
+        if backbone:
+            return replace(self, max_length=length, start=None, backbone=backbone)
+        return replace(self, max_length=length, attention_window=attention_window)
+
+
+TRAININGS: Registry[dict[str, Any]] = Registry("training of a reader", {
+    # chosen by the loss on held-out training queries: with BM25's negatives alone and at 5e-5 it ended where it began
+    "chosen": {"negatives": "both", "size": 4, "batch_size": 2, "learning_rate": 2e-5},
+    # Alarfaj 2022, section 6.1.1: one random document beside the relevant one, batches of 16 documents
+    "study": {"negatives": "random", "size": 2, "batch_size": 8, "learning_rate": 3e-6},
+})
+
+
+def document_reader(collection: str = "almanac", backbone: str = "packaged", queries: int = 200, warm_up: int = 14_000,
+                    length: int = 256, epochs: int = 1, training: str = "chosen") -> DocumentReader:
+    """BERT on the first tokens of a document, fine-tuned on the judgments of documents.
+
+    Args:
+        queries: training queries, 0 for all.
+        warm_up: pseudo-queries of the warm-up without labels that it starts from, 0 for none.
+        length: tokens of query and document together.
+        training: one of `TRAININGS`.
+    """
+    start = recipe(collection, backbone=backbone, warm_up=warm_up).start
+    return DocumentReader(collection=collection, unit=min(open_collection(collection).units), backbone=backbone, queries=queries,
+                          start=start, losses=LOSSES["LCE"], max_length=length, epochs=epochs, evaluations=5,
+                          evaluation_queries=40, **TRAININGS[training])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parade:
+    """Learns an aggregation of windows from the judgments of documents; what reads the windows stays as it is."""
+
+    reader: ListwiseReranker  # whose start reads the windows (or itself, without one), and whose queries and negatives are used
+    how: str = "transformer"  # see `helpers.reranking.aggregation`
+    losses: dict[str, float] = field(default_factory=lambda: {"bce": 1.0})  # weights by name
+    learning_rate: float = 1e-4
+    epochs: int = 20  # at most: the weights of the lowest held-out loss are kept
+    held_out: int = 80  # groups
+    seed: int = 1  # of what begins anew, and of the order
+
+    @property
+    def groups(self) -> Step:
+        """A relevant document of each query with others, as a run."""
+        return group_run(replace(self.reader, words=WHOLE, overlap=0).groups)
+
+    def states(self, bed: Testbed, run: Step, candidates: int) -> Step:
+        """The states of the run's top documents."""
+        own = replace(bed, words=self.reader.words, overlap=self.reader.overlap)
+        tokens = own.tokens(backbone.resolve(self.reader.backbone))
+        return window_states((self.reader.start or self.reader).model, run, bed.query_step, bed.store, tokens, candidates,
+                             self.reader.max_length, self.reader.query_length)
+
+    @functools.cached_property
+    def model(self) -> Step:
+        """The folder of the aggregation."""
+        states = self.states(self.reader.bed, self.groups, self.reader.size)
+        return parade(states, self.groups, self.how, self.losses, self.learning_rate, self.epochs, self.held_out, self.seed)
+
+    @property
+    def log(self) -> Step:
+        """The losses over the training."""
+        return parade_log(self.model)
+
+    def run(self, bed: Testbed, run: Step, candidates: int) -> Step:
+        """The run's top documents in its order."""
+        return parade_run(self.states(bed, run, candidates), self.model)

@@ -7,7 +7,7 @@ from typing import Any
 
 from helpers import paths
 from helpers.errors import BadInput, NetworkNeeded
-from helpers.pages import numbers
+from helpers.pages.fragments import count, seconds
 from helpers.steps import Step, recipe
 from press import chapters, execute, variants
 from press.explain import dry_run
@@ -74,7 +74,7 @@ def is_large(whole: dict[str, Any]) -> bool:
 
 def scale_table() -> str:
     """What the studies' own scale takes, as they and the tools' catalogues print it, in columns."""
-    sizes = [(f"texts of {name}", numbers.count(size), "ir_datasets' catalogue") for name, size in scale()["collections"].items()]
+    sizes = [(f"texts of {name}", count(size), "ir_datasets' catalogue") for name, size in scale()["collections"].items()]
     return columns([("what the studies' own scale takes", "", "by"), *sizes, *(tuple(row.values()) for row in scale()["rows"])])
 
 
@@ -109,7 +109,7 @@ def total(costs: Sequence[float | None]) -> str:
     """The sum of what steps will take, and how many are left out because nothing is known of them."""
     known = [cost for cost in costs if cost is not None]
     unknown = f"{len(costs) - len(known)} unknown" if len(known) < len(costs) else ""
-    return " and ".join(part for part in (numbers.seconds(sum(known)) if known or not unknown else "", unknown) if part)
+    return " and ".join(part for part in (seconds(sum(known)) if known or not unknown else "", unknown) if part)
 
 
 def text(plan: Plan) -> str:

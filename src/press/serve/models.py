@@ -12,9 +12,9 @@ from helpers.networks import backbone
 from helpers.networks.encoder import PASSAGE, QUERY, Encoder, wrapped
 from helpers.networks.fine_tuning import RankerTraining
 from helpers.networks.inference import load_scorer, logits, probabilities
-from helpers.systems.listwise_reranker import WarmUp
 from helpers.systems.pairwise_reranker import duobert
 from helpers.systems.recipe import general_reranker, recipe
+from helpers.systems.rerankers import WarmUp
 from helpers.systems.testbed import Testbed
 from helpers.systems.zero_shot import ZeroShotReranker
 

@@ -4,6 +4,16 @@
     more = base.further(7_000, learning_rate=5e-5)
     model = ListwiseReranker(start=base, learning_rate=3e-5)
     model.scores(bed, run, candidates=20)               # a step: windows with their logits
+
+monoBERT with the thesis's own training: all windows of BM25's first forty documents for each training query.
+
+    model = PointwiseReranker(start=WarmUp(unit="passage"), learning_rate=5e-5, seed=2)
+    model.scores(bed, run, candidates=20)               # a step: windows with their probabilities
+
+A distilled re-ranker: it starts as some layers of its teacher, and learns from the same texts and from what the teacher says.
+
+    student = Student(recipe(), layers=(0, 1, 2))
+    student.without("soft")                             # an ablation
 """
 
 import functools
@@ -16,10 +26,11 @@ from helpers.data.windows import WHOLE
 from helpers.errors import BadInput
 from helpers.networks import backbone
 from helpers.networks.backbone import width_of
-from helpers.networks.fine_tuning import training_log
+from helpers.networks.fine_tuning import RankerTraining, training_log
 from helpers.pretraining.masking import corpus
 from helpers.pretraining.training import narrowed_encoder
 from helpers.reranking.aggregation import window_logits, window_scores
+from helpers.reranking.distillation import Distillation, distilled_cross_encoder
 from helpers.reranking.groups import (
     answered_groups,
     groups_in_common,
@@ -29,12 +40,19 @@ from helpers.reranking.groups import (
     ranked_groups,
     teacher_groups,
 )
-from helpers.reranking.listwise import ListwiseTraining, early_stopped, listwise_cross_encoder
+from helpers.reranking.listwise import (
+    ListwiseTraining,
+    PointwiseTraining,
+    candidate_windows,
+    early_stopped,
+    listwise_cross_encoder,
+    pointwise_cross_encoder,
+)
 from helpers.reranking.losses import LOSSES
 from helpers.retrieval.bm25 import K1, B
 from helpers.steps import Step
 from helpers.systems.bi_encoder import BiEncoder
-from helpers.systems.testbed import SplitTestbed, Testbed
+from helpers.systems.testbed import OVERLAP, WORDS, SplitTestbed, Testbed
 
 TAUGHT = 256  # tokens that the packaged bi-encoder was trained on
 FITTED_ON, PIECE = 600, 128  # texts to which a narrower encoder is fitted, and tokens of each
@@ -230,3 +248,95 @@ class ListwiseReranker(Listwise):
     def origin(self) -> Step | None:
         """The warm-up's model."""
         return None if self.start is None else self.start.model
+
+
+@dataclass(frozen=True, kw_only=True)
+class PointwiseReranker(PointwiseTraining):
+    """What is learned from (Steensland 2021, section 4.1.2), and how, which `PointwiseTraining` has."""
+
+    collection: str = "almanac"  # whose training queries and texts are used
+    unit: str = "document"
+    splits: tuple[str, ...] = ("train",)  # of the queries and of the articles
+    queries: int = 400  # training queries, 0 for all
+    candidates: int = 40  # of BM25, whose windows are learned from
+    backbone: str = "packaged"  # see `helpers.networks.backbone.resolve`
+    start: WarmUp | None = None  # the warm-up to go on from; None for the backbone
+    held_out_seed: int | None = 1  # of the queries that are held out, the same for all seeds
+    trainable: str | None = None  # what is adjusted, see `listwise.adjust`; by default all but the word embeddings
+    new_head: bool = False  # whether the output layer begins anew
+    words: int = WORDS
+    overlap: int = OVERLAP
+    epochs: int = 3
+    learning_rate: float = 5e-5
+    dropout: float = 0.1
+    evaluation_queries: int = 40
+
+    @property
+    def bed(self) -> SplitTestbed:
+        """The training queries over the texts of their articles."""
+        return SplitTestbed(self.collection, self.unit, self.splits, self.queries, words=self.words, overlap=self.overlap)
+
+    @property
+    def pairs(self) -> Step:
+        """What is learned from."""
+        bed = self.bed
+        return candidate_windows(bed.query_step, bed.qrels_step, bed.min_relevance, bed.bm25(K1, B, self.candidates), bed.store,
+                                 bed.tokens(backbone.resolve(self.backbone)), self.candidates)
+
+    @functools.cached_property
+    def model(self) -> Step:
+        """The folder of the fine-tuned model."""
+        bed, encoder = self.bed, backbone.resolve(self.backbone)
+        return pointwise_cross_encoder(self.pairs, bed.query_step, bed.store, bed.tokens(encoder), encoder,
+                                       None if self.start is None else self.start.model, self.held_out_seed, self.trainable,
+                                       self.new_head or None, **self.settings(PointwiseTraining))
+
+    @property
+    def log(self) -> Step:
+        """The losses over the training, and its size."""
+        return training_log(self.model)
+
+    def scores(self, bed: Testbed, run: Step, candidates: int) -> Step:
+        """Every window of the run's top `candidates` texts with its probability of relevance."""
+        tokens = bed.tokens(backbone.resolve(self.backbone))
+        return window_scores(self.model, run, bed.query_step, bed.store, tokens, candidates, self.max_length, self.query_length)
+
+
+@dataclass(frozen=True)
+class Student(Distillation):
+    """What decides a distilled cross-encoder (Simplified TinyBERT, Chen et al. 2021)."""
+
+    teacher: ListwiseReranker  # whose texts the student learns from, in batches of as many, with its schedule
+    learning_rate: float = 2e-4  # the peak; higher than its teacher's, for it begins further from its goal
+    start: Listwise | None = None  # what it starts as; by default some of its teacher's layers
+    seed: int | None = None  # of the order of its texts; by default the teacher's
+
+    def without(self, *parts: str) -> "Student":
+        """An ablation: the same with some losses left out, `soft`, `hard`, `hidden` or `attention`. TypeError for others."""
+        return replace(self, **dict.fromkeys(parts, 0.0))  # type: ignore[arg-type]
+
+    def judgments_alone(self) -> "Student":
+        """The control: the same start, texts and steps without a teacher."""
+        return self.without("soft", "hidden", "attention")
+
+    @property
+    def model(self) -> Step:
+        """The student's folder."""
+        t, held_out = self.teacher, self.teacher.held_out_seed
+        own = {"batch_size": t.batch_size * t.size, "learning_rate": self.learning_rate}
+        own |= {} if self.seed is None else {"seed": self.seed}
+        bed, settings = t.bed, t.settings(RankerTraining) | own
+        return distilled_cross_encoder(t.model, t.groups, bed.query_step, bed.store, bed.tokens(backbone.resolve(t.backbone)),
+                                       t.seed if held_out is None else held_out, None if self.start is None else self.start.model,
+                                       **settings, **self.settings(Distillation))
+
+    @property
+    def log(self) -> Step:
+        """The losses over the training with their parts, and its size."""
+        return training_log(self.model)
+
+    def scores(self, bed: Testbed, run: Step, candidates: int) -> Step:
+        """Every window of the run's top `candidates` documents with the student's probability of relevance."""
+        t = self.teacher
+        tokens = t.reading(bed).tokens(backbone.resolve(t.backbone))
+        return window_scores(self.model, run, bed.query_step, bed.store, tokens, candidates, t.max_length, t.query_length)
