@@ -43,9 +43,8 @@ from helpers.pages import page as pages
 from helpers.pages.fragments import Html, badge, details, escape, table
 from helpers.steps import ledger
 from helpers.steps.recorded import Recorded
-from press import bounds, chapters, cite, cli, comparison, execute, launch, page_header, record, step_digests, variants
+from press import bounds, chapters, cite, cli, comparison, execute, explain, launch, page_header, record, step_digests, variants
 from press.edited import notebook_of
-from press.explain import plan
 from press.variants import PageRequest
 
 RIGHT, WRONG, TOLD, TRACEBACK, HANG = "right", "silently wrong", "told", "traceback", "hang"
@@ -395,7 +394,7 @@ def explained(rng: random.Random, place: Path) -> tuple[Act, None]:
     text = rng.choice(PLACES).replace("PIPE", str(place / "pipe")).replace("EMPTY", str(place / "empty"))
 
     def act() -> bool:
-        list(plan.explain(chapter, {name: json.dumps([text]) if name == "backbones" else text}, "mini"))
+        list(explain.explain(chapter, {name: json.dumps([text]) if name == "backbones" else text}, "mini"))
         return (name, text) in (("tune_split", ""), ("backbones", "packaged:"))
     return act, None
 

@@ -8,8 +8,7 @@ import dry_steps
 from dry_steps import write_page, write_template
 from helpers import paths
 from helpers.steps import ledger
-from press import cli, commands, execute
-from press.explain import plan
+from press import cli, commands, execute, explain
 from press.terminal import columns
 
 CELLS = ("from dry_steps_module import doubled, numbers, total", "value = total([doubled(numbers(count), times)]).value()")
@@ -41,18 +40,18 @@ def executed(name, chapter="first", seconds=0.0, ledger=(), stamp=True):
 
 
 def shown(name="first", **given):
-    return plan.text(plan.plan(name, "almanac", given))
+    return explain.text(explain.plan(name, "almanac", given))
 
 
 def test_a_chapter_whose_values_are_all_there_is_free(book):
-    assert not plan.plan("first", "almanac", {}).is_free
+    assert not explain.plan("first", "almanac", {}).is_free
     write_template("first", CELLS[0], "a = numbers(1)", "b = a.value()")
-    stopped = plan.plan("first", "almanac", {})
+    stopped = explain.plan("first", "almanac", {})
     assert stopped.run.stopped and not stopped.is_free
     compute()
-    made = plan.plan("second", "almanac", {})
+    made = explain.plan("second", "almanac", {})
     assert made.is_free
-    assert "to compute 0, stored 1, recorded 0" in plan.text(made)
+    assert "to compute 0, stored 1, recorded 0" in explain.text(made)
 
 
 def test_a_changed_parameter_names_steps_reasons_and_pages(book):
@@ -68,7 +67,7 @@ def test_a_changed_parameter_names_steps_reasons_and_pages(book):
 def test_a_page_that_is_current_is_not_looked_into_and_one_that_is_out_of_date_would_run(book, monkeypatch):
     executed("first")
     with monkeypatch.context() as blind:
-        blind.setattr(plan.dry_run, "of_chapter", None)
+        blind.setattr(explain.dry_run, "of_chapter", None)
         assert shown().startswith("first: up to date, nothing would run")
     write_template("first", *CELLS, "more = 1")
     assert "would run" in shown()
@@ -99,12 +98,12 @@ def test_an_incomplete_list_says_so_and_values_that_stand_in_are_counted(book):
 @pytest.mark.parametrize(("costs", "expected"), [
     ([], "0.0 s"), ([None], "1 unknown"), ([5.0], "5.0 s"), ([5.0, None, None], "5.0 s and 2 unknown"), ([20.0, 30.0], "50 s")])
 def test_totals(costs, expected):
-    assert plan.total(costs) == expected
+    assert explain.total(costs) == expected
 
 
 def test_the_whole_book_counts_shared_steps_once_and_nothing_is_computed_or_written(book):
     before = sorted(book.rglob("*"))
-    text = plan.whole_book("almanac")
+    text = explain.whole_book("almanac")
     assert sorted(book.rglob("*")) == before and dry_steps.COMPUTED == []
     assert [line.split()[:2] for line in text.splitlines()[1:3]] == [["first", "would"], ["second", "would"]]
     assert "each step once: 3 to compute, expected 3 unknown" in text
@@ -114,7 +113,7 @@ def test_the_whole_book_counts_shared_steps_once_and_nothing_is_computed_or_writ
 def test_a_chapter_that_cannot_be_told_leaves_the_others(book):
     write_template("first", "raise_it = 1 / 0")
     compute()
-    lines = plan.whole_book("almanac").splitlines()
+    lines = explain.whole_book("almanac").splitlines()
     assert "cannot be told" in lines[1]
     assert lines[2].split()[:5] == ["second", "would", "run", "0", "1"]
     assert "each step once: 0 to compute" in lines[-1]

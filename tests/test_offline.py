@@ -8,9 +8,8 @@ from helpers.data.almanac import Almanac
 from helpers.data.irds import IrDatasets
 from helpers.networks import backbone
 from helpers.networks.backbone import layers, resolve
-from press import execute
-from press.explain import dry_run
-from press.explain.known import catalogue
+from press import dry_run, execute
+from press.dry_run import catalogue
 
 BERT = "hub:google-bert/bert-base-uncased@main"
 

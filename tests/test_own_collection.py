@@ -10,9 +10,8 @@ from helpers.data import hub
 from helpers.errors import BadInput, NetworkNeeded
 from helpers.systems.evaluated import evaluate
 from helpers.systems.testbed import Testbed
-from press import chapters, commands, execute, side_by_side
-from press.explain import dry_run
-from press.explain.known import catalogue
+from press import chapters, commands, dry_run, execute, side_by_side
+from press.dry_run import catalogue
 
 TRAINS_ON_IT = {"candidates", "distillation", "embeddings", "encoders", "epochs", "explorer", "fine_tuning_sizes", "grid",
                 "model_size", "parameters", "recipe", "seeds", "sequence_length", "similarity", "speed"}

@@ -106,7 +106,7 @@ def _parser() -> argparse.ArgumentParser:
     command("build", "rebuild:build", "run all chapters and render the book", *computed,
             option("--only", default="", metavar="CHAPTER,…", help="some chapters alone"))
     command("chapter", "commands:chapter", "run one chapter and render it", option("name"), given, no_render, *computed)
-    command("explain", "explain.plan:explain", "say what a chapter, or the whole book, would run, why, and for how long",
+    command("explain", "explain:explain", "say what a chapter, or the whole book, would run, why, and for how long",
             option("name", nargs="?", default="", help="all chapters if none is named"), given, profile, fresh)
     command("numbers", "page_numbers:numbers", "compare what the pages of the default book show with tests/pages.tsv",
             option("--write", action="store_true", help="replace the file"))

@@ -10,9 +10,8 @@ from helpers.pages import carried
 from helpers.steps import Step, fresh_since
 from helpers.systems.evaluated import Evaluation
 from press import build as building
-from press import chapters, execute, generated, printed, side_by_side, variants
-from press.explain import dry_run, plan
-from press.explain.known import catalogue
+from press import chapters, dry_run, execute, explain, generated, printed, side_by_side, variants
+from press.dry_run import catalogue
 
 
 def build(profile: str, only: Sequence[str] = ()) -> Iterator[str]:
@@ -29,7 +28,7 @@ def build(profile: str, only: Sequence[str] = ()) -> Iterator[str]:
 def chapter(name: str, profile: str, given: dict[str, str], no_render: bool) -> Iterator[str]:
     """Run one chapter and render it, with its comparison if it is a variant."""
     if not execute.is_current(wanted := execute.request(name, profile, given)) and (dry_run.check(wanted) or fresh_since()):
-        costs = plan.plan(name, profile, given)
+        costs = explain.plan(name, profile, given)
         if not costs.is_free:
             yield costs.told()
     page, executed = execute.run(wanted)
@@ -53,7 +52,7 @@ def make_baseline(chapter: str, profile: str) -> Iterator[str]:
     if (paths.CHAPTERS / f"{chapter}.ipynb").exists():
         return
     try:
-        costs = plan.plan(chapter, profile, {})
+        costs = explain.plan(chapter, profile, {})
     except (BadInput, NetworkNeeded) as error:  # what the profile names is not there, and the command line named something else
         yield f"{chapter}: there is no baseline page to compare with, and none can be made: {error}"
         return
@@ -81,7 +80,7 @@ def export(chapter: str, profile: str, given: dict[str, str], names: Sequence[st
     alone, and the chapter is executed then (a model that is not kept is trained again); its page stays as it is. With `models`
     the cross-encoder of each run is written beside it. BadInput for a system that is not the chapter's.
     """
-    costs = plan.followed(execute.request(chapter, profile, given), catalogue())
+    costs = explain.followed(execute.request(chapter, profile, given), catalogue())
     reached = not any("provenance" in statement for statement, _ in costs.run.stopped)
     if reached:
         _chosen(chapter, costs.run, names)

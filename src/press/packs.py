@@ -14,10 +14,8 @@ from helpers.steps import Step
 from helpers.steps.pack import Plan
 from helpers.steps.pack import pack as written
 from helpers.steps.pack import unpack as entered
-from press import commands, execute
-from press.explain import dry_run
-from press.explain import plan as planned
-from press.explain.known import catalogue
+from press import commands, dry_run, execute, explain
+from press.dry_run import catalogue
 from press.step_digests import import_all
 
 
@@ -35,7 +33,7 @@ def queue(work: int = 0) -> Iterator[str]:
             continue
         given, done = _given(item), False
         try:
-            plan = planned.plan(item["chapter"], "almanac", given, known)
+            plan = explain.plan(item["chapter"], "almanac", given, known)
         except (BadInput, NetworkNeeded) as error:
             state = f"lacks what is not here ({error})"
         else:

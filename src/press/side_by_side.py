@@ -14,8 +14,7 @@ from tqdm import tqdm
 
 from helpers.errors import BadInput
 from helpers.steps import cluster, numerics, processes
-from press import execute, forked_kernels, terminal
-from press.explain import dry_run
+from press import dry_run, execute, forked_kernels, terminal
 from press.variants import PageRequest
 
 MEMORY_OF_A_CHAPTER = 5e9  # bytes: a kernel with a model, and the Java heap beside it

@@ -14,6 +14,7 @@ BERT-base. Whatever else needs the network is refused.
 
 import ast
 import contextlib
+import functools
 import io
 import itertools
 import os
@@ -21,7 +22,8 @@ import re
 import socket
 import symtable
 import tempfile
-from collections.abc import Callable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -29,18 +31,20 @@ from unittest.mock import patch
 
 import pandas as pd
 
+from helpers import paths
 from helpers.data import hub
 from helpers.data.almanac import Almanac
 from helpers.data.irds import IrDatasets
 from helpers.errors import BadInput, NetworkNeeded
 from helpers.networks import backbone
 from helpers.pages import carried, page
-from helpers.steps import Step, ledger, recipe
-from helpers.steps.store import Entry
+from helpers.steps import Step, fresh_since, ledger, recipe
+from helpers.steps.recorded import Recorded
+from helpers.steps.store import Entry, Store
 from helpers.systems.evaluated import Evaluation
 from press import chapters
-from press.explain.known import Known, nearest
 from press.fetching import parts_of, texts_in
+from press.terminal import shortened
 from press.variants import PageRequest
 
 MANY = 50_000_000  # bytes of texts that are no longer read in a moment
@@ -48,6 +52,92 @@ QUICK = ("queries", "qrels", "text_store", "aggregated", "z_scored", "run_measur
 TEXTS = 100  # of a collection that is not here: enough to go on with
 SHAPE = re.compile(r"L-(\d+)_H-(\d+)_A-(\d+)")  # layers, width and heads in the names of Google's smaller BERTs
 BASE = (12, 768, 12)
+SHOWN, LONGEST = 3, 40  # arguments named as a reason, and characters of a value
+Arguments = dict[tuple[str, str], str]  # values by step and argument
+
+
+@dataclass(frozen=True)
+class Known:
+    """A computation that was made before."""
+
+    recipe: dict[str, Any]  # of its step
+    key: str  # of the recipe
+    seconds: float | None  # it took, without its inputs; None if nobody noted it
+    kept: Store | Recorded | None  # where its entry is, unread; None if only a later step names it
+
+    @functools.cached_property
+    def arguments(self) -> Arguments:
+        """Its own and those of all below it."""
+        return arguments(self.recipe)
+
+
+def catalogue() -> dict[str, list[Known]]:
+    """All known computations by the name of their step; an entry itself comes before what a later step has of it."""
+    by_key: dict[str, Known] = {}
+    for kept in (Store(paths.store()), Recorded(paths.RESULTS)):
+        for known in (known for manifest in kept.manifests() for known in _of_manifest(manifest, kept)):
+            if known.key not in by_key or (by_key[known.key].kept is None and known.kept is not None):
+                by_key[known.key] = known
+    by_step = defaultdict(list)
+    for known in by_key.values():
+        by_step[known.recipe["step"]].append(known)
+    return by_step
+
+
+def _of_manifest(manifest: dict[str, Any], kept: Store | Recorded) -> list[Known]:
+    try:
+        own = Known(manifest["recipe"], manifest["key"], manifest.get("seconds"), kept)
+        return [own, *_below(own.recipe, manifest.get("inputs") or [])]
+    except (LookupError, TypeError):
+        return []  # a damaged entry holds nothing
+
+
+def _below(upper: dict[str, Any], lines: Sequence[dict[str, Any]]) -> Iterator[Known]:
+    """The steps below one, in the order in which they stand in the recipe."""
+    for part, line in zip(recipe.input_steps(upper), lines, strict=False):
+        if line["step"] == part["step"]:
+            yield Known(part, line["key"], line.get("seconds"), None)
+            yield from _below(part, line.get("inputs") or [])
+
+
+def arguments(whole: dict[str, Any]) -> Arguments:
+    """The plain arguments of a recipe's step, and of all steps below it, with the data."""
+    values: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for part in recipe.parts(whole):
+        if "data" in part:
+            values["data", "/".join(map(str, part["data"]))].add(f"{part.get('collection', '')} {part.get('digest', '')}".strip())
+            continue
+        values[part["step"], "version"].add(str(part.get("version")))
+        for name, value in part["arguments"].items():
+            if not any(recipe.parts_in(value)):
+                values[part["step"], name].add(recipe.canonical(value))
+    return {place: ", ".join(sorted(found)) for place, found in values.items()}
+
+
+def nearest(missing: dict[str, Any], known: Iterable[Known]) -> Known | None:
+    """The known computation that differs from a missing one in the fewest arguments; among equals one of the Almanac."""
+    ours = arguments(missing)
+
+    def distance(one: Known) -> tuple[int, int, str]:
+        away = sum(step == "data" and not value.startswith("almanac") for (step, _), value in one.arguments.items())
+        return sum(ours.get(place) != one.arguments.get(place) for place in {*ours, *one.arguments}), away, one.key
+
+    return min(known, default=None, key=distance)
+
+
+def why(missing: dict[str, Any], key: str, near: Known | None) -> str:
+    """Why a step is missing: what differs from the nearest computation, or what became of it."""
+    if near is None:
+        return "never computed"
+    if near.key == key:
+        return "all is computed again" if fresh_since() is not None else "not kept" if near.kept is None else "damaged"
+    ours, theirs = arguments(missing), near.arguments
+    differing = sorted((place for place in ours if ours[place] != theirs.get(place)),
+                       key=lambda place: (place[0] != missing["step"], place))
+    reasons = [f"{'' if step == missing['step'] else f'{step}: '}{name} = {shortened(ours[step, name], LONGEST)} "
+               f"(nearest: {shortened(theirs.get((step, name), 'none'), LONGEST)})" for step, name in differing[:SHOWN]]
+    return "; ".join([*reasons, *([f"{len(differing) - SHOWN} more"] if len(differing) > SHOWN else [])])
+
 
 
 class NoValue(Exception):

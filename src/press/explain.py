@@ -9,10 +9,8 @@ from helpers import paths
 from helpers.errors import BadInput, NetworkNeeded
 from helpers.pages.fragments import count, seconds
 from helpers.steps import Step, recipe
-from press import chapters, execute, variants
-from press.explain import dry_run
-from press.explain.dry_run import DryRun
-from press.explain.known import Known, catalogue, nearest, times_as_many, why
+from press import chapters, dry_run, execute, variants
+from press.dry_run import DryRun, Known, catalogue, nearest, why
 from press.terminal import columns
 from press.variants import PageRequest
 
@@ -100,9 +98,7 @@ def followed(request: PageRequest, known: dict[str, list[Known]]) -> Plan:
 def _expected(step: Step, known: Sequence[Known]) -> Expected:
     whole = step.recipe()
     timed = nearest(whole, [one for one in known if one.seconds is not None])
-    seconds = None if timed is None or timed.seconds is None else timed.seconds * (
-        times_as_many(whole, timed.recipe) if step.definition.network else 1.0)
-    return Expected(step, why(whole, step.key, nearest(whole, known)), seconds)
+    return Expected(step, why(whole, step.key, nearest(whole, known)), timed.seconds if timed else None)
 
 
 def total(costs: Sequence[float | None]) -> str:
