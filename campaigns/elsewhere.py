@@ -33,7 +33,7 @@ from helpers.errors import BadInput
 from helpers.steps import numerics, pack
 from helpers.steps.store import Store
 from packed_steps import packed_sleep, packed_slow
-from press import execute, packs
+from press import commands, execute
 
 PAGES: dict[str, dict[str, str]] = {"seeds": {"seeds": "[1, 2, 3]"}, "encoders": {}, "condenser": {}}
 ROUNDS = 6  # of pack, work and unpack, in which a page gets all that it needs
@@ -99,12 +99,12 @@ def pages(place: Path) -> int:
             for number in range(ROUNDS if side == "there" else 0):
                 own = place / f"{chapter}{number}"
                 try:
-                    print(chapter, *packs.pack(chapter, own / "pack", "mini", given, 16), flush=True)
+                    print(chapter, *commands.pack(chapter, own / "pack", "mini", given, 16), flush=True)
                 except BadInput as nothing_left:
                     print(chapter, nothing_left)
                     break
                 assert started(own / "pack", own / "done", own / "home", 30, python).wait() == 0, own / "home"
-                came += len(list(packs.unpack(own / "done")))
+                came += len(list(commands.unpack(own / "done")))
             page, _ = execute.run(execute.request(chapter, "mini", given))
             made[side, chapter] = [{name: value for name, value in data.items() if name not in ("ledger", "run")}
                                    for data in execute.data_of(page)]

@@ -13,7 +13,7 @@ from packaging.utils import canonicalize_name
 from extension import load
 from helpers import paths
 from press import chapters, launch
-from press.repository import Repository
+from press.cite import Repository
 from test_lock import LOCK, PROJECT, pinned
 
 # Needed to build the book, to print it, or by Jupyter alone, which a runtime has: no chapter imports them.

@@ -13,8 +13,8 @@ import pytest
 from dry_steps import write_template
 from helpers import paths
 from helpers.errors import BadInput
-from press import chapters, launch, repository
-from press.repository import Repository
+from press import chapters, cite, launch
+from press.cite import Repository
 
 PLACE = Repository("me", "my-book", "main")
 KNOWN = {"owner": "me", "name": "my-book", "branch": "main", "pdf": None}
@@ -61,7 +61,7 @@ def test_a_chapter_cites_itself_and_links_the_pdf_only_if_there_is_one():
 
 
 def test_without_an_address_no_button_leads_elsewhere_and_no_page_speaks_of_it():
-    text, known = (launch.lines_for("chapters/seeds", {**KNOWN, "owner": owner}) for owner in (repository.NOBODY, "me"))
+    text, known = (launch.lines_for("chapters/seeds", {**KNOWN, "owner": owner}) for owner in (cite.NOBODY, "me"))
     assert "mybinder" not in text and "colab.research" not in text and "github.com" not in text
     assert "make address" not in text + known and "mybinder" in known
 
@@ -78,12 +78,12 @@ def test_a_clone_of_a_public_repository_points_there_and_any_other_at_the_set_ad
     if remote:
         subprocess.run(["git", "remote", "add", "origin", remote], cwd=tmp_path, check=True)
     monkeypatch.setattr(paths, "ROOT", tmp_path)
-    monkeypatch.setattr(repository, "configured", lambda: Repository("set", "my-book", "main"))
-    assert repository.repository() == Repository(owner, "my-book", "main")
+    monkeypatch.setattr(cite, "configured", lambda: Repository("set", "my-book", "main"))
+    assert cite.repository() == Repository(owner, "my-book", "main")
 
 
 def test_the_front_page_promises_no_button_that_is_not_there(monkeypatch):
-    for owner, said in ((repository.NOBODY, "make address"), ("me", "opens in Binder")):
+    for owner, said in ((cite.NOBODY, "make address"), ("me", "opens in Binder")):
         monkeypatch.setenv("BOOK_REPOSITORY", f"https://github.com/{owner}/my-book")
         assert said in launch.promise()
     assert "Binder" not in (paths.BOOK / "index.md").read_text()
@@ -101,7 +101,7 @@ def test_the_instructions_name_the_chapter_and_commands_that_exist():
 @pytest.mark.parametrize("chapter", TEMPLATES)
 def test_every_template_has_the_setup_cell_of_the_configured_address_below_its_title(chapter):
     cells = json.loads(chapters.template(chapter).read_text())["cells"]
-    assert cells[1] == launch.setup_cell(repository.configured()), "run `make address`, which puts it there"
+    assert cells[1] == launch.setup_cell(cite.configured()), "run `make address`, which puts it there"
     assert ["setup" in cell["metadata"].get("tags", []) for cell in cells].count(True) == 1
 
 

@@ -10,7 +10,7 @@ from dry_steps import write_template
 from helpers import paths
 from helpers.errors import BadInput
 from helpers.pages import claims
-from press import execute, packs
+from press import commands, execute
 
 QUEUE = """
 - {what: the first, chapter: one, given: {count: 4}, claims: [a-claim], seconds: 90}
@@ -21,13 +21,13 @@ QUEUE = """
 
 
 def test_every_line_of_the_queue_is_a_page_that_differs_and_decides_claims():
-    known, lines = {claim.partition("/")[0] for claim in claims.load()}, packs.queued()  # behind it stands a rival
+    known, lines = {claim.partition("/")[0] for claim in claims.load()}, commands.queued()  # behind it stands a rival
     assert len(lines) > 10 and len({line["what"] for line in lines}) == len(lines)
     for line in lines:
         if "lacks" in line:
             assert set(line) == {"what", "lacks", "claims"} and known.issuperset(line["claims"]), line["what"]
             continue
-        assert execute.request(line["chapter"], "almanac", packs._given(line)).changed, line["what"]
+        assert execute.request(line["chapter"], "almanac", commands._given(line)).changed, line["what"]
         assert line["claims"] and known.issuperset(line["claims"]) and line["seconds"] > 0, line["what"]
 
 
@@ -45,7 +45,7 @@ def lines(steps_module):
 
 def test_the_queue_says_what_is_done_what_is_missing_and_what_comes_next(lines, capsys):
     capsys.readouterr()
-    assert list(packs.queue()) == [
+    assert list(commands.queue()) == [
         " 1 the first: done; 2 min on two cores; a-claim",
         " 2 odd texts: lacks what is not here (data.noun: the dictionaries are not here); 2 min on two cores; a-claim",
         " 3 another head: not expressed: no chapter has it; a-claim",
@@ -53,11 +53,11 @@ def test_the_queue_says_what_is_done_what_is_missing_and_what_comes_next(lines, 
         "next: book pack 4, or here: book chapter one -p count '5'"]
     assert not capsys.readouterr().err
     with pytest.raises(BadInput, match="nothing to pack"):  # its step needs no network and is computed here
-        list(packs.pack("4", paths.ROOT, "almanac", {}, 16))
-    assert list(packs.queue())[-1] == "next: book pack 4, or here: book chapter one -p count '5'"
+        list(commands.pack("4", paths.ROOT, "almanac", {}, 16))
+    assert list(commands.queue())[-1] == "next: book pack 4, or here: book chapter one -p count '5'"
     for name, reason in (("5", "no line 5"), ("3", "no chapter has it")):
         with pytest.raises(BadInput, match=reason):
-            list(packs.pack(name, paths.ROOT, "almanac", {}, 16))
+            list(commands.pack(name, paths.ROOT, "almanac", {}, 16))
 
 
 def test_the_queue_is_worked_line_by_line_until_its_time_is_over(lines, monkeypatch):
@@ -71,5 +71,5 @@ def test_the_queue_is_worked_line_by_line_until_its_time_is_over(lines, monkeypa
 
     monkeypatch.setattr("press.commands.chapter", chapter)
     monkeypatch.setattr(os, "nice", lambda more: None)
-    assert list(packs.queue(work=1)) == ["one 4", "odd texts: the dictionaries are not here",
+    assert list(commands.queue(work=1)) == ["one 4", "odd texts: the dictionaries are not here",
                                          "the time is over: finished steps are kept, training runs go on at the next call"]

@@ -5,29 +5,29 @@ import subprocess
 import pytest
 
 from helpers import paths
-from press import repository
-from press.repository import Repository
+from press import cite
+from press.cite import Repository
 
 
 @pytest.fixture(autouse=True)
 def nothing_set(monkeypatch):
     for name in ("BOOK_REPOSITORY", "GITHUB_REPOSITORY"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(repository, "origin", lambda branch: None)
+    monkeypatch.setattr(cite, "origin", lambda branch: None)
 
 
 def test_the_address_is_the_reader_s_else_github_s_else_the_configured_one(places, monkeypatch):
-    (places("BOOK") / "book" / "_config.yml").write_text("repository: {url: https://github.com/me/my-book, branch: trunk}")
-    assert repository.repository() == Repository("me", "my-book", "trunk")
+    (places("BOOK") / "book" / "_config.yml").write_text("cite: {url: https://github.com/me/my-book, branch: trunk}")
+    assert cite.repository() == Repository("me", "my-book", "trunk")
     monkeypatch.setenv("GITHUB_REPOSITORY", "fork/other")
-    assert repository.repository() == Repository("fork", "other", "trunk")
+    assert cite.repository() == Repository("fork", "other", "trunk")
     monkeypatch.setenv("BOOK_REPOSITORY", "https://github.com/mine/book.git")
-    assert repository.repository() == Repository("mine", "book", "trunk")
+    assert cite.repository() == Repository("mine", "book", "trunk")
 
 
 @pytest.mark.parametrize("url", ["https://github.com/a/b", "https://github.com/a/b/", "https://github.com/a/b.git", " https://github.com/a/b\n"])
 def test_ways_to_write_one_address(url):
-    assert repository.parsed(url, "main", "here").url == "https://github.com/a/b"
+    assert cite.parsed(url, "main", "here").url == "https://github.com/a/b"
 
 
 def test_a_clone_converts_no_line_ends():

@@ -5,7 +5,7 @@ import re
 import pytest
 from PIL import Image
 
-from press import screenshots
+from press import chromium
 
 PAGE = """<!DOCTYPE html><html lang="en"><meta name="viewport" content="width=device-width"><title>x</title><style>
 body {{ margin: 0; height: {height}px; background: #fff; }} @media (prefers-color-scheme: dark) {{ body {{ background: #000; }} }}
@@ -22,25 +22,25 @@ def book(tmp_path):
 
 
 def test_the_pages_of_a_book_are_all_but_the_theme_s_own(book):
-    assert screenshots.pages(book) == ["index", "chapters/a"]
+    assert chromium.pages(book) == ["index", "chapters/a"]
 
 
 def test_the_sheet_escapes_names_and_tells_what_was_cut():
-    sheet = screenshots.contact_sheet(["index", "a&b"], {"a&b"})
+    sheet = chromium.contact_sheet(["index", "a&b"], {"a&b"})
     assert "a&amp;b (cut after 12,000 px)" in sheet
     assert "a&b" not in sheet
-    assert sheet.count("<img ") == 2 * len(screenshots.KINDS)
-    assert len(set(re.findall(r'alt="([^"]+)"', sheet))) == 2 * len(screenshots.KINDS)
+    assert sheet.count("<img ") == 2 * len(chromium.KINDS)
+    assert len(set(re.findall(r'alt="([^"]+)"', sheet))) == 2 * len(chromium.KINDS)
 
 
 @pytest.mark.slow
 @pytest.mark.browser
 def test_every_page_is_photographed_in_every_kind(book, tmp_path, chromium_there):
-    sheet = screenshots.take(book, tmp_path / "shots")
+    sheet = chromium.take(book, tmp_path / "shots")
     shown = re.findall(r'src="([^"]+)"', sheet.read_text())
     assert sorted(shown) == sorted(file.name for file in sheet.parent.glob("*.png"))
-    for name, height in (("index", 1000), ("chapters/a", screenshots.TALLEST)):
-        for kind in screenshots.KINDS:
-            with Image.open(sheet.parent / screenshots.picture(name, kind.name)) as image:
+    for name, height in (("index", 1000), ("chapters/a", chromium.TALLEST)):
+        for kind in chromium.KINDS:
+            with Image.open(sheet.parent / chromium.picture(name, kind.name)) as image:
                 assert image.size == (kind.width, height)
                 assert image.convert("RGB").getpixel((5, 5)) == ((0, 0, 0) if kind.colours == "dark" else (255, 255, 255))

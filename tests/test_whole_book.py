@@ -8,7 +8,7 @@ from bs4 import BeautifulSoup
 
 from helpers import paths
 from helpers.errors import BadInput
-from press import chapters, whole_book
+from press import chapters, printed
 
 INDEX = """<section id="top"><h1>The book<a class="headerlink" href="#top">#</a></h1><p><a href="chapters/a.html">a</a></p>
 <div class="toctree-wrapper">contents</div></section><script>kernelName</script>"""
@@ -38,7 +38,7 @@ def book(tmp_path, monkeypatch):
 
 @pytest.fixture
 def whole(book):
-    return whole_book.write(book / "html", book / "pdf" / "whole.html", "<p>front</p>").read_text()
+    return printed.write_whole(book / "html", book / "pdf" / "whole.html", "<p>front</p>").read_text()
 
 
 @pytest.fixture
@@ -72,7 +72,7 @@ def test_every_id_is_unique_and_every_inner_link_leads_to_one(soup):
     ("../index.html#top", "#index--top"), ("a--1.html", None), ("../search.html", None), ("mailto:a@b.c", "mailto:a@b.c"),
     ("https://example.org/a.html", "https://example.org/a.html"), ("b%2Ehtml", "#chapters.b")])
 def test_where_links_lead(link, leads_to):
-    assert whole_book.moved(link, "chapters/a", {"index", "chapters/a", "chapters/b"}) == leads_to
+    assert printed.moved(link, "chapters/a", {"index", "chapters/a", "chapters/b"}) == leads_to
 
 
 def test_pictures_and_parts_of_figures_are_found_from_the_new_place(whole, book):
@@ -84,10 +84,10 @@ def test_pictures_and_parts_of_figures_are_found_from_the_new_place(whole, book)
 
 
 def test_page_numbers_are_filled_in_and_can_be_filled_in_again(whole):
-    once = whole_book.numbered(whole, {"chapters.a": 7, "chapters.b": 12})
+    once = printed.numbered(whole, {"chapters.a": 7, "chapters.b": 12})
     assert '<span class="nr-number" data-page="chapters.a">7</span>' in once
     assert '<span class="nr-number" data-page="chapters.b">12</span>' in once
-    assert '<span class="nr-number" data-page="chapters.b"></span>' in whole_book.numbered(once, {"chapters.a": 8})
+    assert '<span class="nr-number" data-page="chapters.b"></span>' in printed.numbered(once, {"chapters.a": 8})
 
 
 @pytest.mark.parametrize(("change", "said"), [
@@ -95,10 +95,10 @@ def test_page_numbers_are_filled_in_and_can_be_filled_in_again(whole):
 def test_a_page_that_was_not_rendered_or_has_no_article_is_named(book, change, said):
     change(book / "html" / "chapters" / "a.html")
     with pytest.raises(BadInput, match=rf"chapters/a\.html.*{said}"):
-        whole_book.write(book / "html", book / "pdf" / "whole.html", "")
+        printed.write_whole(book / "html", book / "pdf" / "whole.html", "")
 
 
 def test_the_real_contents_begin_with_the_first_page_and_hold_all_chapters():
-    pages = [page for _, pages in whole_book.contents() for page in pages]
+    pages = [page for _, pages in printed.contents() for page in pages]
     assert pages[0] == "index"
     assert [page for page in pages if page.startswith("chapters/")] == [f"chapters/{name}" for name in chapters.names()]

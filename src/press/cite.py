@@ -1,16 +1,23 @@
-"""How to cite the book, a chapter, or one run: BibTeX from CITATION.cff and what pages keep of their runs; `generated/cite`."""
+"""How to cite the book, a chapter, or one run: BibTeX from CITATION.cff and what pages keep of their runs; `generated/cite`.
+
+The repository's public address, from which every launch link, citation and clone follows, stands in `book/_config.yml` under
+`repository`. The place that this clone came from goes before it, if that is on GitHub, so that a fork's book points to the fork;
+on GitHub's machines the repository of the workflow; `BOOK_REPOSITORY` before all.
+"""
 
 import json
+import os
 import re
 import shlex
+import subprocess
 from importlib.metadata import Distribution, distributions
-from typing import Any
+from typing import Any, NamedTuple
 
 from helpers import paths
 from helpers.errors import BadInput
 from helpers.pages.fragments import Html, details, table
 from helpers.steps import recipe
-from press import chapters, execute, repository, variants
+from press import chapters, execute, variants
 from press.edited import yaml_of
 
 ESCAPED = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
@@ -54,7 +61,7 @@ def latex(text: str) -> str:
 def bibtex(page: str = "", run: dict[str, Any] | None = None) -> str:
     """The entry of the book, of a page's chapter whoever runs it, or of the run on a page (`candidates--1c472a`): with profile,
     commit, date and the parameters that are not as the chapter declares them. Without a public address no `url`."""
-    about, place = citation(), repository.repository()
+    about, place = citation(), repository()
     kind, key, book = "incollection" if page else "book", "neural-ranking-reproduced", latex(about["title"])
     fields = {"author": " and ".join(f"{{{latex(one['name'])}}}" for one in about["authors"]), "title": book,
               "year": str(about["date-released"])[:4], "publisher": "Self-published", "note": f"Version {about['version']}",
@@ -107,3 +114,66 @@ def block(language: str, text: str) -> str:
     """A block of code, in a fence that nothing in the text can close."""
     fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
     return f"{fence}{language}\n{text}\n{fence}"
+
+
+NOBODY = "OWNER"  # stands for the owner's name until somebody publishes the book
+REMOTE = re.compile(r"(?:https://(?:[^@/]*@)?|(?:ssh://)?git@)github\.com[:/](.*)")  # without a name or a token that it holds
+ADDRESS = re.compile(r"https://github\.com/([A-Za-z0-9][A-Za-z0-9-]*)/([A-Za-z0-9._-]+?)(?:\.git)?/?")
+
+
+class Repository(NamedTuple):
+    """A repository on GitHub: its owner, its name, and the branch that readers are led to."""
+
+    owner: str
+    name: str
+    branch: str
+
+    @property
+    def url(self) -> str:
+        """Its address."""
+        return f"https://github.com/{self.owner}/{self.name}"
+
+    @property
+    def is_placeholder(self) -> bool:
+        """Whether the address was never set."""
+        return self.owner == NOBODY
+
+
+def repository() -> Repository:
+    """The repository that this book is built for; BadInput for an address that is not GitHub's: Binder and Colab could not open
+    it."""
+    usual = configured()
+    if own := os.environ.get("BOOK_REPOSITORY"):
+        return parsed(own, usual.branch, "BOOK_REPOSITORY")
+    if running := os.environ.get("GITHUB_REPOSITORY"):
+        return parsed(f"https://github.com/{running}", usual.branch, "GITHUB_REPOSITORY")
+    return origin(usual.branch) or usual
+
+
+def origin(branch: str) -> Repository | None:
+    """The repository that this clone came from; None if it is not on GitHub."""
+    try:
+        done = subprocess.run(["git", "remote", "get-url", "origin"], cwd=paths.ROOT, capture_output=True, text=True, check=False)
+    except OSError:  # no git
+        return None
+    remote = REMOTE.fullmatch(done.stdout.strip())
+    address = ADDRESS.fullmatch(f"https://github.com/{remote[1]}") if remote else None
+    return Repository(address[1], address[2], branch) if address else None
+
+
+def configured() -> Repository:
+    """The repository that `book/_config.yml` names."""
+    try:
+        settings = yaml_of(paths.BOOK / "_config.yml")["repository"]
+        return parsed(str(settings["url"]), str(settings["branch"]), "book/_config.yml, repository.url")
+    except (KeyError, TypeError):
+        raise BadInput("no `repository` with `url` and `branch`", file=paths.BOOK / "_config.yml",
+                       mend="restore it from git") from None
+
+
+def parsed(url: str, branch: str, where: str) -> Repository:
+    """A repository from its address; `where` names the address's origin in the error."""
+    address = ADDRESS.fullmatch(url.strip())
+    if address is None:
+        raise BadInput(f"{url!r} is no repository on GitHub ({where})", mend="write https://github.com/<owner>/<name>")
+    return Repository(address[1], address[2], branch)

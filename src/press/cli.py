@@ -30,7 +30,7 @@ EXIT_CODES = """exit codes: 0 all went well; 1 `verify` found a difference; 2 wh
 
 LONGEST = 40  # characters of a wrong argument that are shown
 RERANKERS = ("both", "base", "minilm", "general", "none")
-LONG = ("rebuild:build", "commands:chapter", "commands:export", "record:verify", "packs:queue")
+LONG = ("rebuild:build", "commands:chapter", "commands:export", "record:verify", "commands:queue")
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -110,14 +110,14 @@ def _parser() -> argparse.ArgumentParser:
             option("name", nargs="?", default="", help="all chapters if none is named"), given, profile, fresh)
     command("numbers", "page_numbers:numbers", "compare what the pages of the default book show with tests/pages.tsv",
             option("--write", action="store_true", help="replace the file"))
-    command("pack", "packs:pack", "write what a chapter lacks into files that travel to a GPU elsewhere",
+    command("pack", "commands:pack", "write what a chapter lacks into files that travel to a GPU elsewhere",
             option("name", help="a chapter, or the number of a line of the queue"), given, profile,
             option("--folder", type=Path, default=Path("pack"), help="an empty folder for the parts"),
             option("--part", type=_positive, default=16, metavar="MIB", help="the size of a part, at most"),
             option("--list", dest="only_list", action="store_true", help="say only what it would hold"))
-    command("queue", "packs:queue", "say what is to be computed for the claims, best first: done, missing, next",
+    command("queue", "commands:queue", "say what is to be computed for the claims, best first: done, missing, next",
             option("--work", type=_positive, default=0, metavar="MINUTES", help="make its pages here, with low priority"))
-    command("unpack", "packs:unpack", "put what came back from there into the step store", option("folder", type=_folder))
+    command("unpack", "commands:unpack", "put what came back from there into the step store", option("folder", type=_folder))
     command("fetch", "fetching:fetch_profile", "fetch in advance all that a profile needs from the network; call again to go on",
             profile, option("--list", dest="only_list", action="store_true", help="say only what there is to fetch"))
     command("pin", "fetching:pin", "replace branches of the hub in a profile's file by commit hashes", profile)
@@ -154,7 +154,7 @@ def _parser() -> argparse.ArgumentParser:
             option("folder", type=_folder), *collection,
             option("--model", default="", metavar="FOLDER", help="of a cross-encoder (the base re-ranker)"))
     command("parameters", "chapters:listing", "list the parameters of a chapter", option("chapter"))
-    command("files", "files:listing", "list the source files, each with what it is for",
+    command("files", "commands:files", "list the source files, each with what it is for",
             option("word", nargs="?", default="", help="only those that have it in their path or description"))
     command("store", "kept:store", "list what the step store keeps, by step, and empty it on request",
             option("--older", type=_seconds, default=None, metavar="30d",
@@ -169,7 +169,7 @@ def _parser() -> argparse.ArgumentParser:
             option("--all", dest="everything", action="store_true",
                    help="as many as the budget allows, those first that were verified never or longest ago"))
     command("record", "record:record", "ship the slow steps of the executed chapters as recorded runs")
-    command("screenshots", "screenshots:take", "photograph every page of the rendered book: wide, on a phone, dark")
+    command("screenshots", "chromium:take", "photograph every page of the rendered book: wide, on a phone, dark")
     command("open", "chapters:open_copies", "write your own copies of chapters, with a profile's values in them",
             option("chapters", nargs="+"), profile, given,
             option("--to", type=_folder, default=paths.ROOT / "mine", help="the folder (mine)"))

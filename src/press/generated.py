@@ -8,10 +8,11 @@ from typing import Any
 from helpers import paths
 from helpers.costs import measurements
 from helpers.evaluation import published, verdicts
-from helpers.evaluation.verdicts import AGREES, DISAGREES, UNTESTED
+from helpers.evaluation.significance import Interval
+from helpers.evaluation.verdicts import AGREES, DISAGREES, OPEN, SMALL, UNTESTED, WORDS
 from helpers.pages import claims, page
-from helpers.pages.fragments import Html, badge, cell, count, details, plain, table
-from press import chapters, cite, comparison, execute, front_page, launch, others, repository, verdict_examples
+from helpers.pages.fragments import Html, badge, cell, count, details, interval, plain, signed, table
+from press import chapters, cite, comparison, execute, front_page, launch, others
 from press.edited import filled
 
 WHY = "its chapter was not run"
@@ -28,7 +29,7 @@ def write_all() -> None:
              "findings": front_page.findings(lines_by_claim(data), data), "five_findings": five_findings(data),
              "scoreboard": scoreboard(data),
              "numbers": numbers_page(data), "verdict_rules": inspect.getdoc(verdicts) or "",
-             "verdict_words": verdict_examples.examples(), "calibration": calibration_page(),
+             "verdict_words": examples(), "calibration": calibration_page(),
              "divergences": divergences_page(), "bm25": bm25_page(data), "cite": cite_page()}
     for name, text in pages.items():
         (paths.GENERATED / f"{name}.md").write_text(text, encoding="utf-8")
@@ -187,7 +188,7 @@ def numbers_page(data: list[dict[str, Any]]) -> str:
 
 def cite_page() -> str:
     """How to cite the book, each chapter and each run that is here."""
-    place = repository.repository()
+    place = cite.repository()
     address = ("This copy of the book has no public address yet, so the entries have no `url`: it comes from `repository.url` "
                "in `book/_config.yml`, or from the repository in which GitHub builds the book.") if place.is_placeholder else (
         f"The repository is <{place.url}>, with a [CITATION.cff]({place.url}/blob/{place.branch}/CITATION.cff).")
@@ -221,3 +222,41 @@ def calibration(simulated: dict[str, Any]) -> str:
 def _linked(page: str, key: str, value: Any) -> Html:
     """A measured value that leads to its computation's line in a chapter's provenance."""
     return Html(f'<a class="nr-measured" href="../chapters/{page}.html#step-{key[:10]}">{cell(value)}</a>')
+
+
+MARGIN = 0.03  # of the examples' claim, which is that the first system ranks better
+EXAMPLES: dict[str, tuple[Interval | None, str]] = {
+    AGREES: (Interval(0.06, 0.03, 0.09), "The interval lies on the side of zero that the study claims."),
+    DISAGREES: (Interval(-0.05, -0.08, -0.02), "The interval lies on the other side of zero."),
+    SMALL: (Interval(0.004, -0.016, 0.024),
+            "The interval lies within the margin, the shaded band: so small a difference changes nothing."),
+    OPEN: (Interval(0.02, -0.03, 0.07), "The interval holds zero, and differences that would matter. The smallest that "
+                                        "would have been seen stands beside the word."),
+    UNTESTED: (None, "Not run, not trained, no treatment, or another thing was measured: the reason stands beside the word.")}
+WIDTH, HEIGHT, REACH = 220, 22, 0.11  # pixels, and the difference at either end
+
+
+def examples() -> str:
+    """A row for each word: an interval that leads to it, and why."""
+    rows = [[drawn(own), badge(word, WORDS[word]), why] for word, (own, why) in EXAMPLES.items()]
+    return table("Of a claim that one system ranks better than another", ("difference and its interval", "word", "why"), rows,
+                 numeric_from=3).text
+
+
+def drawn(own: Interval | None) -> Html:
+    """An interval on an axis with zero in its middle, over the band of the margin."""
+    words = ("An empty axis: nothing was measured." if own is None else
+             f"A difference of {signed(own.mean)} with its interval {interval(own.low, own.high, sign=True)} on an axis.")
+    marks = [f'<rect x="{_x(-MARGIN):.0f}" width="{_x(MARGIN) - _x(-MARGIN):.0f}" y="0" height="{HEIGHT}" fill="currentColor" '
+             'opacity=".12"/>', f'<line x1="{_x(0):.0f}" x2="{_x(0):.0f}" y1="0" y2="{HEIGHT}" stroke="currentColor"/>']
+    if own is not None:
+        y = HEIGHT / 2
+        marks += [f'<line x1="{_x(own.low):.0f}" x2="{_x(own.high):.0f}" y1="{y}" y2="{y}" stroke="currentColor" '
+                  'stroke-width="2"/>',
+                  f'<circle cx="{_x(own.mean):.0f}" cy="{y}" r="4" fill="currentColor"/>']
+    return Html(f'<svg role="img" aria-label="{words}" width="{WIDTH}" height="{HEIGHT}" viewBox="0 0 {WIDTH} {HEIGHT}">'
+                f'<title>{words}</title>{"".join(marks)}</svg>')
+
+
+def _x(difference: float) -> float:
+    return WIDTH * (difference + REACH) / (2 * REACH)

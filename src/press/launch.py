@@ -12,9 +12,9 @@ from typing import Any
 from urllib.parse import quote
 
 from helpers import paths
-from press import chapters, printed, repository, variants
+from press import chapters, cite, printed, variants
+from press.cite import Repository
 from press.edited import filled
-from press.repository import Repository
 
 SETUP_CELL = """# @title Colab: fetches the book and installs what is missing; where the book is installed, it does nothing
 import importlib.util
@@ -39,12 +39,12 @@ def addresses(place: Repository, chapter: str) -> dict[str, str]:
 
 def links() -> dict[str, Any]:
     """All that the lines below the titles are made of, besides the page's name."""
-    return {**repository.repository()._asdict(), "pdf": printed.made()}
+    return {**cite.repository()._asdict(), "pdf": printed.made()}
 
 
 def promise() -> str:
     """What the front page says of Binder and Colab: where their buttons are, or how they come to be there."""
-    nowhere = repository.repository().is_placeholder
+    nowhere = cite.repository().is_placeholder
     return ("`make address URL=...` gives each chapter buttons for Binder and Colab." if nowhere else
             "Each chapter opens in Binder and in Colab by the buttons of its page.")
 
@@ -98,9 +98,9 @@ def put_setup_cells(place: Repository) -> list[str]:
 def address(url: str) -> str:
     """Write the repository's address, or without one the present one, into `book/_config.yml`, where all else finds it, and into
     every template; what was done. BadInput if it is no repository on GitHub."""
-    place = repository.configured()
+    place = cite.configured()
     if url:
-        place = repository.parsed(url, place.branch, "the command line")
+        place = cite.parsed(url, place.branch, "the command line")
         file = paths.BOOK / "_config.yml"
         text = re.sub(r"^(repository:\n  url: ).*$", rf"\g<1>{place.url}", file.read_text(encoding="utf-8"), count=1, flags=re.M)
         file.write_text(text, encoding="utf-8")

@@ -1,10 +1,12 @@
 """From an executed notebook to a page: badge line, answer, picture first, folded code, and what only some want below *More*.
 
 The template says by tags what is where: a code cell tagged `picture` stands below the answer, a section whose heading is tagged
-`more` is folded at the end, below the exercise. Cells are executed in the template's order, whatever the page's is.
+`more` is folded at the end, below the exercise. Cells are executed in the template's order, whatever the page's is. The exercise
+(a parameter to change, the commands, the folded answer) is from `published/exercises.yaml`.
 """
 
 import copy
+import functools
 import json
 import re
 from collections.abc import Iterable
@@ -13,12 +15,13 @@ from typing import Any
 
 import nbformat
 
+from helpers import paths
 from helpers.evaluation.verdicts import UNTESTED, WORDS
 from helpers.pages import fragments
 from helpers.pages.fragments import DATA_MIME, Html, badge, details, escape, table
 from helpers.pages.page import below_tables
 from helpers.steps import ledger
-from press import chapters, exercises, variants
+from press import chapters, variants
 from press.variants import PageRequest
 
 HIDDEN = {"setup", "parameters", "injected-parameters"}
@@ -49,8 +52,8 @@ def as_page(executed: nbformat.NotebookNode, page: PageRequest, seconds: float) 
         output.data["text/html"] = below_tables(output.data["text/html"], known)
     run = {"profile": page.profile, "parameters": page.values, "commit": ledger.commit(), "date": ledger.now(),
            "seconds": round(seconds, 1), "changed": page.changed}
-    exercise = "" if page.changed else exercises.text(page.chapter, page.values)
-    notebook.cells = arranged(cells, header(page, run, data) + in_short(data) + warning(data), exercise, parameters(page))
+    task = "" if page.changed else exercise(page.chapter, page.values)
+    notebook.cells = arranged(cells, header(page, run, data) + in_short(data) + warning(data), task, parameters(page))
     notebook.metadata.pop("papermill", None)
     notebook.metadata[DATA_KEY] = [{"run": run}, *data]
     return notebook
@@ -131,3 +134,38 @@ def parameters(page: PageRequest) -> str:
 def code(value: Any) -> Html:
     """A parameter's value as code."""
     return Html(f"<code>{escape(json.dumps(value, ensure_ascii=False))}</code>")
+
+
+ANSWERED = "almanac"  # of the pages that the exercises and their answers were written for
+
+
+@functools.cache
+def exercises() -> dict[str, dict[str, Any]]:
+    """By chapter: what to `change`, the values by parameter, the `task`, and the `answer`."""
+    return paths.listed(paths.PUBLISHED / "exercises.yaml")
+
+
+def changed(chapter: str) -> dict[str, str]:
+    """The changed parameters as the command line takes them: texts as they are, anything else as JSON."""
+    changes = exercises()[chapter]["change"]
+    return {name: value if isinstance(value, str) else json.dumps(value) for name, value in changes.items()}
+
+
+def exercise(chapter: str, values: dict[str, Any]) -> str:
+    """The exercise as Markdown, for a page with these parameters; empty for a chapter without one. The answer is that of the
+    default profile's page, so that a page with other parameters has none."""
+    own = exercises().get(chapter)
+    if own is None:
+        return ""
+    answered = "answer" in own and values == chapters.resolve(chapter, ANSWERED, {})
+    answer = "\n" + details("What came out", Html(f"<p>{escape(own['answer'])}</p>")).text + "\n" if answered else ""
+    change = " ".join(f"-p {name} '{value}'" for name, value in changed(chapter).items()).replace('"', '\\"')
+    return f"""## Try this
+
+{own["task"]} Write down what you expect, then run it:
+
+```bash
+make explain NAME={chapter} ARGS="{change}"   # what would be computed, and for how long
+make chapter NAME={chapter} ARGS="{change}"   # the answer: a page beside this one, and one that compares the two
+```
+{answer}"""
