@@ -2,6 +2,8 @@
 
 import pytest
 
+from dry_steps import write_page
+from helpers.errors import BadInput
 from press import chapters, page_numbers
 
 VALUE = {"study": "s", "table": "1", "row": "a", "column": "MRR@10", "measure": "RR@10", "measured": 0.123456, "verdict": None}
@@ -13,6 +15,13 @@ def test_a_page_shows_its_published_cells_its_claims_and_the_means_of_its_system
     data = [{"values": [VALUE]}, {"claims": [CLAIM]}, {"evaluations": SYSTEMS}]
     assert list(page_numbers.shown("seeds", data)) == [
         "seeds\ts\t1\ta\tMRR@10\tRR@10\t0.1235\t", "seeds\tclaim\tc\t+0.1\tagrees", "seeds\tmean\tBM25\tRR@10\t0.75"]
+
+
+def test_a_page_of_another_profile_is_not_compared(places):
+    places("CHAPTERS")
+    write_page("seeds", {"run": {"profile": "mini", "changed": {}}})
+    with pytest.raises(BadInput, match="the page is of mini"):
+        list(page_numbers.lines_of("seeds"))
 
 
 def test_a_number_that_moved_is_shown_before_and_now():

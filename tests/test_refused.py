@@ -29,7 +29,7 @@ from helpers.systems.first_stages import DeepCT, first_stages
 from helpers.systems.rerankers import ListwiseReranker
 from helpers.systems.reranking_experiment import RerankingExperiment
 from helpers.systems.testbed import SplitTestbed, Testbed
-from press import cite, page_numbers
+from press import cite
 from toys import of_values, run_of
 
 TEN = " ".join(map(str, range(10)))
@@ -93,8 +93,6 @@ REFUSED = [
     ("one name", lambda two: encoders.models(BiEncoder(), two, ["mean"]),
      ["hub:a/bert-base-uncased@1", "hub:b/bert-base-uncased@1"]),
     ("training sizes", lambda sizes: readiness.columns(sizes, "a"), [], [1, 2, 3, 4]),
-    ("the page is of mini", lambda run: list(page_numbers.shown("seeds", [{"run": run}], Path("seeds.ipynb"))),
-     {"profile": "mini", "changed": {}}),
     ("BOOK_REPOSITORY", lambda url: cite.parsed(url, "main", "BOOK_REPOSITORY"), "", "github.com/a/b", "https://gitlab.com/a/b",
      "https://github.com/a", "https://github.com/a/b/c", "https://github.com/a/b;rm -rf", "https://github.com/a b/c",
      "https://github.com/-a/b", 'https://github.com/a/b"><script>', "https://github.com/a/b\nx: y")]

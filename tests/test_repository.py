@@ -17,7 +17,7 @@ def nothing_set(monkeypatch):
 
 
 def test_the_address_is_the_reader_s_else_github_s_else_the_configured_one(places, monkeypatch):
-    (places("BOOK") / "book" / "_config.yml").write_text("cite: {url: https://github.com/me/my-book, branch: trunk}")
+    (places("BOOK") / "book" / "_config.yml").write_text("repository: {url: https://github.com/me/my-book, branch: trunk}")
     assert cite.repository() == Repository("me", "my-book", "trunk")
     monkeypatch.setenv("GITHUB_REPOSITORY", "fork/other")
     assert cite.repository() == Repository("fork", "other", "trunk")
