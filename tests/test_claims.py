@@ -231,7 +231,7 @@ def test_every_claim_has_a_measurement_or_a_reason_and_no_other_has(chapter, mea
 
 
 def test_a_claim_that_is_not_run_gives_its_reason_and_has_no_link(chapter):
-    shown = claims.judge("chapter", {"first": chapter["first"]}, missing="needs a <larger> model")
+    shown = claims.judge("chapter", {**chapter, "second": "needs a <larger> model"})
     second = shown.data["claims"][1]
     assert (second["verdict"], second["evidence"], second["key"]) == (UNTESTED, "needs a <larger> model", None)
     assert "pair" not in second
@@ -283,7 +283,7 @@ def test_a_rival_that_is_missing_is_not_tested_and_leaves_the_others(pair):
 def test_the_lead_over_a_control_stands_beside_the_word(pair):
     declare("first", control="the start: what training adds")
     assert "control" not in claims.judge("chapter", {"first": pair}).data["claims"][0]
-    shown = claims.judge("chapter", {"first": pair}, controls={"first": evaluation("start", BASE)})
+    shown = claims.judge("chapter", {"first": claims.compared(pair, evaluation("start", BASE))})
     assert shown.data["claims"][0]["verdict"] == AGREES
     assert "over the start: what training adds: +0.375" in shown.html
 
@@ -299,7 +299,7 @@ def test_systems_on_different_queries_are_compared_unpaired(pair):
 
 def test_another_measure_may_stand_for_the_declared_one(pair):
     first, second = evaluation("a", BETTER, **{"R@100": BASE}), evaluation("b", BASE, **{"R@100": BETTER})
-    assert judged({"first": (first, second)}, measures={"first": "R@100"}) == {"first": DISAGREES}
+    assert judged({"first": claims.compared((first, second), measure="R@100")}) == {"first": DISAGREES}
 
 
 def test_a_difference_that_turns_on_judged_texts_alone_says_so(pair):

@@ -3,7 +3,7 @@
 import functools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from helpers import paths
 from helpers.errors import BadInput
@@ -15,7 +15,18 @@ from helpers.pages.fragments import Fragment, Html, cell, interval, p_value, pla
 from helpers.systems.evaluated import Evaluation
 
 Pair = tuple[Evaluation, Evaluation]
-Measured = Pair | Mapping[str, Pair | str] | str
+
+
+class Compared(NamedTuple):
+    """The two systems that a claim compares, where it needs more than a pair."""
+
+    first: Evaluation
+    second: Evaluation
+    control: Evaluation | None = None  # of a claim that declares one: the first one's lead over it stands beside the word
+    measure: str = ""  # if it is not the declared one, such as recall in shorter lists
+
+
+Measured = Pair | Compared | Mapping[str, Pair | Compared | str] | str
 
 
 @dataclass(frozen=True)
@@ -99,9 +110,13 @@ def pair(systems: Mapping[Any, Evaluation], first: Any, second: Any) -> Pair | s
     return f"needs {' and '.join(missing)}, which these parameters leave out" if missing else (systems[first], systems[second])
 
 
-def judge(chapter: str, measured: Mapping[str, Measured], *, backbone: str = "", missing: str = "",
-          untested: Mapping[str, str] | None = None, controls: Mapping[str, Evaluation] | None = None,
-          measures: Mapping[str, str] | None = None) -> Fragment:
+def compared(systems: Pair | str, control: Evaluation | None = None, measure: str = "") -> Compared | str:
+    """A pair with a control or in another measure; the reason why there is none stays."""
+    return systems if isinstance(systems, str) else Compared(*systems, control, measure)
+
+
+def judge(chapter: str, measured: Mapping[str, Measured], *, backbone: str = "",
+          untested: Mapping[str, str] | None = None) -> Fragment:
     """The verdicts on a chapter's claims, as a table. BadInput if a claim of this chapter has neither measurement nor reason, or
     one is of another chapter.
 
@@ -110,25 +125,22 @@ def judge(chapter: str, measured: Mapping[str, Measured], *, backbone: str = "",
             several rivals such a pair for each, by the rival's name: a rival that is missing is not tested. Systems on different
             queries are compared unpaired. A text is the reason why these parameters cannot test the claim.
         backbone: what the chapter's networks start from: it decides whether a claim on what makes a bi-encoder is tested.
-        missing: why these parameters cannot test the chapter's other claims, if there are such.
         untested: for claims why their measurement decides nothing: no training, no treatment, another thing; the effect is shown.
             An empty text is no reason.
-        controls: for claims that declare a control, that system: the first one's lead over it stands beside the word.
-        measures: for claims that are measured otherwise than declared, in what: such as recall in shorter lists.
     """
     mine = {name: claim for name, claim in load().items() if claim.chapter == chapter}
     declared = {claim.declared for claim in mine.values()}
-    measured = {**(dict.fromkeys(declared, missing) if missing else {}), **measured}
     if odd_ones := declared ^ set(measured):
         raise BadInput(f"claim {sorted(odd_ones)[0]!r} and the chapter {chapter!r} do not agree",
                        file=paths.PUBLISHED / "claims.yaml", mend="measure every claim that names the chapter, and no other")
     rows, data = [], []
     for name, claim in mine.items():
-        systems, measure = of_claim(claim, measured[claim.declared]), (measures or {}).get(claim.declared, claim.measure)
+        found = of_claim(claim, measured[claim.declared])
         beside: dict[str, Any] = {"key": None}
-        if isinstance(systems, str):
-            verdict = Verdict(UNTESTED, reason=systems)
+        if isinstance(found, str):
+            verdict = Verdict(UNTESTED, reason=found)
         else:
+            systems, measure = found[:2], found.measure or claim.measure
             test = compare(claim, systems, measure)
             reasons = filter(None, ((untested or {}).get(claim.declared, ""),
                                     verdicts.why_not_comparable(claim.carried_by, backbone)))
@@ -137,8 +149,8 @@ def judge(chapter: str, measured: Mapping[str, Measured], *, backbone: str = "",
             if why := "; ".join(reasons):
                 verdict = replace(verdict, word=UNTESTED, reason=why)
             beside = {"key": systems[0].source.key, "pair": numbers(systems, test) | recomputable(claim, systems, measure)}
-            if claim.control and (control := (controls or {}).get(claim.declared)):
-                lead = compare(claim, (systems[0], control), measure).difference
+            if claim.control and found.control:
+                lead = compare(claim, (found.first, found.control), measure).difference
                 beside["control"] = f"over {claim.control}: {signed(lead.mean)} {interval(lead.low, lead.high, sign=True)}"
         rows.append(row(claim, verdict, f"#step-{beside['key'][:10]}" if beside["key"] else "", beside.get("control")))
         data.append({"claim": name, "verdict": verdict.word, "evidence": evidence(verdict, claim.unit, claim.level),
@@ -147,7 +159,7 @@ def judge(chapter: str, measured: Mapping[str, Measured], *, backbone: str = "",
                     data={"claims": data})
 
 
-def of_claim(claim: Claim, measured: Measured) -> Pair | str:
+def of_claim(claim: Claim, measured: Measured) -> Compared | str:
     """The two systems of a claim, or why there are none."""
     if isinstance(measured, str):
         return measured
@@ -156,7 +168,7 @@ def of_claim(claim: Claim, measured: Measured) -> Pair | str:
         if isinstance(measured, str):
             return measured
     assert isinstance(measured, tuple), f"{claim.id}: a pair is wanted"
-    return ITSELF if measured[0] is measured[1] else measured
+    return ITSELF if measured[0] is measured[1] else Compared(*measured)
 
 
 def compare(claim: Claim, systems: Pair, measure: str) -> Paired | Unpaired:
