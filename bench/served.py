@@ -15,8 +15,8 @@ from helpers.data.windows import windows
 from helpers.networks.fine_tuning import RankerTraining
 from helpers.networks.inference import probabilities
 from helpers.systems.testbed import Testbed
-from press.serve import app, batching, models
-from press.serve.engine import Asked, Engine
+from press.serve import app, batching
+from press.serve.engine import Asked, CrossEncoder, Engine, Pairs
 
 
 class SentenceTransformers:
@@ -25,8 +25,8 @@ class SentenceTransformers:
     def __init__(self, folder: str, bed: Testbed):
         self._model, self._texts, self._bed = cross_encoder(folder), Texts(bed.store.value()), bed
 
-    def __call__(self, pairs: models.Pairs) -> np.ndarray:
-        """See `models.WindowScorer`."""
+    def __call__(self, pairs: Pairs) -> np.ndarray:
+        """See `press.serve.engine.WindowScorer`."""
         return np.asarray(self._model.predict([(query, self._text(window)) for query, window in pairs], show_progress_bar=False))
 
     def _text(self, window: str) -> str:
@@ -74,7 +74,7 @@ def engine(name: str, bed: Testbed, folder: str) -> Engine:
         return Lance(folder, bed)
     if name == SERVED_CROSS_ENCODER:
         return Engine(bed, {"own": SentenceTransformers(folder, bed), "none": None})
-    return Engine(bed, {"own": models.CrossEncoder(Path(folder), bed, folder, probabilities), "none": None})
+    return Engine(bed, {"own": CrossEncoder(Path(folder), bed, folder, probabilities), "none": None})
 
 
 def main(name: str, collection: str, unit: str, folder: str) -> None:

@@ -22,7 +22,7 @@ from helpers.networks import backbone
 from helpers.retrieval import java
 from press.cli import main
 from press.search_command import search
-from press.serve import engine, models
+from press.serve import engine
 from press.serve.engine import Asked
 
 pytestmark = pytest.mark.slow
@@ -43,7 +43,7 @@ def scorers(tiny, tmp_path):
     model = own.build(AutoModelForSequenceClassification, num_labels=1)
     model.save_pretrained(tmp_path / "own")
     own.tokenizer().save_pretrained(tmp_path / "own")
-    return {name: models.load(name, tiny) for name in (str(tmp_path / "own"), "minilm", "none")}, tmp_path / "own"
+    return {name: engine.load(name, tiny) for name in (str(tmp_path / "own"), "minilm", "none")}, tmp_path / "own"
 
 
 def answered(ranked, query=QUERY, **settings):
@@ -62,7 +62,7 @@ def answered(ranked, query=QUERY, **settings):
 
 def test_stages_scores_and_the_window_that_decided(tiny, scorers):
     (known, place) = scorers
-    ranked = engine.Engine(tiny, known, models.Pairwise(str(place)))
+    ranked = engine.Engine(tiny, known, engine.Pairwise(str(place)))
     plain, own, zero, fed, pairs, silent = (answered(ranked, **asked) for asked in (
         {"reranker": "none"}, {}, {"reranker": "minilm", "aggregation": "mean"},
         {"query": "sugars", "reranker": "minilm", "feedback": "passages"}, {"pairwise": "sum", "paired": 2},
@@ -81,7 +81,7 @@ def test_stages_scores_and_the_window_that_decided(tiny, scorers):
 
 
 def test_the_service_ranks_as_the_pipeline_does(tiny, folder, store):
-    ranked = engine.Engine(tiny, {"minilm": models.load("minilm", tiny)})
+    ranked = engine.Engine(tiny, {"minilm": engine.load("minilm", tiny)})
     for feedback in ("none", "documents", "passages"):
         expected = search([QUERY], str(folder), "", "minilm", feedback, 5)
         answer = answered(ranked, feedback=feedback, candidates=100)["results"]

@@ -1,7 +1,6 @@
 """`book serve`: the study's search application as a service on this machine, for programs and for people.
 
-    engine.py    what may be asked, and the stages of a request
-    models.py    what scores windows, by name
+    engine.py    what may be asked, the stages of a request, and what scores windows, by name
     batching.py  whose turn it is: what is taken, and scored together, in one worker thread
     app.py       the same over HTTP, with the page for people (`page/`)
 """
@@ -25,17 +24,17 @@ def serve(collection: str, unit: str, rerankers: Sequence[str], pairwise: str, h
     try:
         import uvicorn
 
-        from press.serve import app, batching, engine, models
+        from press.serve import app, batching, engine
     except ImportError as error:
         raise BadInput(f"{error.name} is not installed", mend="`pip install starlette uvicorn`, or `make env`") from None
-    wanted = dict.fromkeys([*(rerankers or DEFAULT), models.NONE])
-    models.check(wanted)
-    models.check([pairwise] if pairwise else [], own=[models.BASE])
+    wanted = dict.fromkeys([*(rerankers or DEFAULT), engine.NONE])
+    engine.check(wanted)
+    engine.check([pairwise] if pairwise else [], own=[engine.BASE])
 
     def make() -> engine.Engine:
         bed = engine.Engine.of(collection, unit)
-        loaded = {Path(name).name if Path(name).is_dir() else name: models.load(name, bed) for name in wanted}
-        return engine.Engine(bed, loaded, models.Pairwise(pairwise) if pairwise else None)
+        loaded = {Path(name).name if Path(name).is_dir() else name: engine.load(name, bed) for name in wanted}
+        return engine.Engine(bed, loaded, engine.Pairwise(pairwise) if pairwise else None)
 
     try:
         sixth = ":" in host
