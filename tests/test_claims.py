@@ -82,10 +82,6 @@ def test_a_margin_is_half_of_the_published_effect_or_says_why_not(name):
     assert margin.because
 
 
-def test_only_claims_of_a_gain_name_a_control():
-    assert all(claim.direction == "higher" for claim in CLAIMS.values() if claim.control)
-
-
 @pytest.mark.parametrize("name", [name for name in COMPARED if CLAIMS[name].direction in ("higher", "lower")])
 def test_the_direction_is_that_of_the_published_values(name):
     first, second = compared(CLAIMS[name])
@@ -209,12 +205,6 @@ def declare(name, **changes):
 def judged(chapter, **options):
     """Verdicts by claim."""
     return verdicts_of(claims.judge("chapter", chapter, **options))
-
-
-def test_a_claim_is_tested_once_whatever_stands_beside_it(chapter):
-    assert judged(chapter) == {"first": AGREES, "second": AGREES}
-    claims.load().pop("second")
-    assert judged({"first": chapter["first"]}) == {"first": AGREES}
 
 
 def test_the_table_links_the_measured_effect_to_its_step(chapter):

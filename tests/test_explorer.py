@@ -12,7 +12,6 @@ from helpers import paths
 from helpers.data.collection_base import Text
 from helpers.evaluation import measures
 from helpers.pages import explorer
-from helpers.pages import explorer as story
 from helpers.systems.evaluated import Evaluation
 from toys import Value, run_of
 
@@ -116,17 +115,17 @@ def test_a_third_stage_is_compared_with_the_second(collected):
     members = {name: [query["id"] for query in data["queries"] if number in query["classes"]]
                for number, name in enumerate(data["classes"])}
     assert (members["pairs helped"], members["pairs hurt"]) == (["q2"], ["q1"])
-    html = story.examples(data, 2).html
+    html = explorer.examples(data, 2).html
     assert "The largest gain by pairs: text of q2" in html and "The largest loss by pairs: text of q1" in html
-    assert "no third stage" not in story.scope(data).markdown
-    assert "no third stage" in story.scope(collected()).markdown
+    assert "no third stage" not in explorer.scope(data).markdown
+    assert "no third stage" in explorer.scope(collected()).markdown
 
 
 def test_without_any_judgments_nothing_is_claimed(collected):
     data = collected(bed=bed_of(qrels=[]))
     assert all(query["classes"] == [] and query["relevant"] == [] for query in data["queries"])
     assert data["grades"] == [(0, "irrelevant", "✕")]
-    assert story.examples(data, 3).html == ""
+    assert explorer.examples(data, 3).html == ""
 
 
 @pytest.mark.parametrize(("grades", "min_relevance", "scale"), [
@@ -201,7 +200,7 @@ def test_the_same_data_gives_the_same_file_and_address(collected, tmp_path, monk
 def test_the_front_page_shows_the_query_that_re_ranking_helps_most_with_its_ranks(collected):
     data = collected()
     assert (data["helped_most"], data["hurt_most"]) == ("q1", "q2")
-    shown = story.hero(data)
+    shown = explorer.hero(data)
     assert (shown["ranks"], shown["queries"], shown["whole"]) == ([3, 1, 1], 5, False)
     assert [(name, [grade for _, _, grade in rows]) for name, rows in shown["columns"]] == [
         ("BM25", ["", ""]), ("re-ranking", ["● answers fully", ""])]
@@ -210,7 +209,7 @@ def test_the_front_page_shows_the_query_that_re_ranking_helps_most_with_its_rank
 
 def test_the_page_loads_its_scripts_and_says_what_is_missing_without_them(collected, tmp_path, monkeypatch):
     monkeypatch.setattr(paths, "BOOK", tmp_path)
-    html = story.show(collected(), systems_of(RUNS)).html
+    html = explorer.show(collected(), systems_of(RUNS)).html
     sources = re.findall(r'<script defer src="([^"]+)"></script>', html)
     assert [re.sub(r"[0-9a-f]{10}\.js\?v=[0-9a-f]{8}", "DATA", source) for source in sources] == [
         "../_static/explorer/DATA", "../_static/explorer_bm25.js", "../_static/explorer.js"]
@@ -221,7 +220,7 @@ def test_the_page_loads_its_scripts_and_says_what_is_missing_without_them(collec
 
 
 def test_examples_are_the_largest_gain_the_largest_loss_and_what_only_dense_search_finds(collected):
-    html = story.examples(collected(), 2).html
+    html = explorer.examples(collected(), 2).html
     captions = re.findall(r"<caption>(.*?)</caption>", html)
     assert captions == ["The largest gain by re-ranking: text of q1", "The largest loss by re-ranking: text of q2",
                         "BM25 misses it, dense search puts it first: text of q4"]
@@ -233,7 +232,7 @@ def test_examples_are_the_largest_gain_the_largest_loss_and_what_only_dense_sear
 
 
 def test_numbers_by_label_lead_to_their_queries(collected):
-    html = story.by_label(collected()).html
+    html = explorer.by_label(collected()).html
     rows = {re.search(r'<th scope="row">(.*?)<', row)[1]: [re.sub("<.*?>", "", cell) for cell in re.findall(r"<td.*?</td>", row)]
             for row in re.findall(r'<tr><th scope="row">.*?</tr>', html)}
     assert rows == {"oblique": ["2", "0", "1", "1", "0", "1", "0"], "plain": ["3", "1", "0", "1", "0", "1", "1"]}
@@ -243,8 +242,8 @@ def test_numbers_by_label_lead_to_their_queries(collected):
 
 
 def test_labels_are_the_collections_or_by_rule():
-    own = story.labels(bed_of(queries=("q1",), answer_type=["HUM"], style=["plain"]))
+    own = explorer.labels(bed_of(queries=("q1",), answer_type=["HUM"], style=["plain"]))
     assert own.to_dict("list") == {"answer type": ["HUM"], "style": ["plain"]}
     bed = bed_of(queries=("q1", "q2"))
     bed.query_frame["text"] = ["when did it rain", "of and"]
-    assert story.labels(bed).to_dict("list") == {"answer type": ["NUM", "none"]}
+    assert explorer.labels(bed).to_dict("list") == {"answer type": ["NUM", "none"]}

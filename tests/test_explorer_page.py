@@ -12,7 +12,6 @@ from helpers import paths
 from helpers.data.collection_base import Text
 from helpers.data.runs import cut
 from helpers.pages import explorer
-from helpers.pages import explorer as story
 from helpers.reranking.aggregation import reranked
 from helpers.reranking.duo import in_pairs
 from helpers.retrieval.bm25 import K1, B
@@ -123,7 +122,7 @@ def test_the_page_shows_what_the_data_says(browse, collect):
                 [("title c", ["▲2"]), ("title e", ["new"]), ("title a", ["▼2"])]]
     assert shown(page) == expected
     rows = data["queries"][0]["rankings"]
-    assert [[story.moved(moves[system - 1]) for *_, moves in rows[system]] for system in (1, 2)] == [
+    assert [[explorer.moved(moves[system - 1]) for *_, moves in rows[system]] for system in (1, 2)] == [
         [moves[0] for _, moves in column] for column in expected[1:]], "the tables of the chapter write it alike"
     assert [badge.text for badge in page.select(".nrx-column .nrx-grade.nrx-good")] == ["● answers fully"] * 3
     assert ranks(page) == {"BM25": "3", "re-ranking": "1", "dense search": "1"}
@@ -328,7 +327,7 @@ def real(session_store):
         runs = {"pairs": in_pairs(sources[0], second, "sum", 10, 0), "dense search": sources[1]}
         systems = {"BM25": trial.baseline(), "re-ranking": evaluate("re-ranking", second, bed, MEASURES)} | {
             name: evaluate(name, run, bed, MEASURES) for name, run in runs.items()}
-        yield bed, systems, explorer.collect(bed, systems, story.labels(bed), 10, 10_000, BEFORE)
+        yield bed, systems, explorer.collect(bed, systems, explorer.labels(bed), 10, 10_000, BEFORE)
 
 
 def test_the_real_data_equals_the_runs(real):
@@ -338,7 +337,7 @@ def test_the_real_data_equals_the_runs(real):
         assert rows == list(cut(evaluation.run, 10)[["query_id", "doc_id"]].itertuples(index=False, name=None))
     assert [(name, place) for name, _, place in data["systems"]] == [
         ("BM25", None), ("re-ranking", 0), ("pairs", 1), ("dense search", 0)]
-    means = {name: sum(story.reciprocal(data, query, name) for query in data["queries"]) / 400 for name in systems}
+    means = {name: sum(explorer.reciprocal(data, query, name) for query in data["queries"]) / 400 for name in systems}
     assert means == pytest.approx({name: system.values["RR@10"].mean() for name, system in systems.items()})
     assert len(explorer.as_scripts(data)[0]) < 800_000
 

@@ -1,6 +1,7 @@
 """Tables of Gao & Callan (2021) beside systems by starting point and training size."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -9,8 +10,11 @@ from helpers.errors import BadInput
 from helpers.evaluation import published
 from helpers.pages import readiness
 from helpers.pages.results import Results
-from helpers.systems.starting_points import CONDENSER, MASKED, MLM, NAMES, START
+from helpers.systems.evaluated import Evaluation, over_seeds
+from helpers.systems.starting_points import CONDENSER, MASKED, MLM, NAMES, START, Pretraining, language_model, made
+from helpers.systems.tasks import SearchTask
 from tables import cells
+from toys import Value
 
 SIZES = {250: "250 queries", 1000: "1,000 queries", 0: "all 2,000 queries"}
 WEB = readiness.columns(list(SIZES), "MRR@10")
@@ -76,3 +80,92 @@ def test_more_data_that_lowers_a_score_shows_that_a_training_failed():
     assert readiness.why_untrained(grid([0.0, 0.1, 0.1]), sizes, "RR@10") == ""
     assert readiness.why_untrained(grid([0.0, 0.1, 0.0]), sizes, "RR@10").startswith("more training data lowered RR@10, from")
     assert readiness.why_untrained({}, sizes, "RR@10") == ""
+
+
+# ---- whether a head uses [CLS]: the cost of another text's, by hand; and layers by halves ----
+
+def log(rise):
+    """A log that begins at 0 nats of exchange and ends so."""
+    return {"log": [{"step": 0, "eval_head": 9.0, "eval_exchanged": 9.0},
+                    {"step": 10, "eval_head": 4.0, "eval_exchanged": 4 + rise}]}
+
+
+def test_the_cost_of_an_exchange_is_the_rise_of_the_heads_loss():
+    assert readiness.exchange(log(0.25)).to_dict() == {0: 0.0, 10: 0.25}
+
+
+@pytest.mark.parametrize(("rises", "used"), [((0.0, 0.0), False), ((0.5, 0.09), False), ((0.5, 0.11), True)])
+def test_a_head_uses_cls_if_each_seed_loses_a_tenth_of_a_nat(rises, used):
+    assert readiness.uses_cls([log(rise) for rise in rises]) is used
+
+
+@pytest.mark.parametrize(("rise", "why"), [(0.5, ""), (0.0, "the head does not use [CLS]: another text's costs it 0.000 nats")])
+def test_a_head_that_was_not_used_is_no_treatment(rise, why, monkeypatch):
+    monkeypatch.setattr(Pretraining, "log", Value(log(rise)))
+    assert readiness.unused_head("study", "almanac[:9]", "packaged:0,1", [1, 2]).startswith(why)
+    assert bool(readiness.unused_head("study", "almanac[:9]", "packaged:0,1", [1])) == bool(why)
+
+
+def test_layers_are_told_of_by_halves():
+    rows = cells(readiness.attention_table({CONDENSER: {"entropy": [0.5, 0.25, 1.0, 0.75], "words": [0.125, 0.375, 0.5, 0.25]}}))
+    assert rows[1] == [CONDENSER, "0.375", "0.875", "0.250", "0.375"]
+    assert readiness.halves([1.0, 2.0, 4.0]) == (1.0, 3.0)
+
+
+# ---- what share of a head a design could see, and what it takes to see a smaller one: every training is counted once ----
+
+HOUR = 3600.0
+
+
+def manifest(step, seconds, *inputs):
+    return {"key": step.key, "seconds": seconds, "inputs": list(inputs)}
+
+
+@pytest.fixture
+def shared_start(monkeypatch):
+    """Models of two seeds from one start, each kept with its seconds: three hours for the start, two for each."""
+    start, by_seed = made("chosen", "almanac[:9]", "packaged:0,1", [1, 2])
+    before = manifest(start.model, 3 * HOUR, {"key": "text", "seconds": 7.0})
+    kept = {own[MLM].model.key: manifest(own[MLM].model, 2 * HOUR, before) for own in by_seed.values()}
+    monkeypatch.setattr("helpers.steps.Step.entry", lambda step: SimpleNamespace(manifest=kept[step.key]))
+    return [own[MLM].model for own in by_seed.values()]
+
+
+def test_what_all_runs_share_is_counted_once(shared_start):
+    assert readiness.spent(shared_start, shared_start) == readiness.Spent(3 * HOUR, 4 * HOUR)
+
+
+def test_a_fine_tuning_counts_with_the_pretraining_before_it(shared_start, monkeypatch):
+    task = SearchTask("almanac", "passage", "packaged:0,1", (), ("RR@10",), 1, 4, 1e-4, 8, 16, 20)
+    models = [task.encoder(start, 30, seed).model for seed, start in enumerate(shared_start, start=1)]
+    kept = {model.key: manifest(model, HOUR / 2, manifest(start, 2 * HOUR, manifest(start.arguments["start"], 3 * HOUR)))
+            for model, start in zip(models, shared_start, strict=True)}
+    monkeypatch.setattr("helpers.steps.Step.entry", lambda step: SimpleNamespace(manifest=kept[step.key]))
+    assert readiness.spent(models, models) == readiness.Spent(3 * HOUR, 5 * HOUR)
+
+
+def test_one_run_shares_with_none():
+    only = language_model("almanac[:9]", "packaged:0,1", epochs=1).model
+    kept = SimpleNamespace(entry=lambda: SimpleNamespace(manifest=manifest(only, HOUR)))
+    assert readiness.spent([only], [kept]) == readiness.Spent(0.0, HOUR)
+
+
+@pytest.mark.parametrize(("detectable", "lead", "told"), [
+    (0.02, 0.03, "the study's whole lead over BERT is 0.030 (1K)."), (0.03, 0.0, "The study prints no lead over BERT (1K)."),
+    (0.03, 0.01, "18 seeds of each branch, 9 times as many, and 9 times as many questions. The seeds take 29.0 CPU hours (no "
+                 "training was timed on a GPU), and those compared here took 5.0 CPU hours.")])
+def test_what_is_needed_grows_with_the_square(detectable, lead, told):
+    cost = readiness.Spent(2 * HOUR, 3 * HOUR)
+    text = readiness.design(SimpleNamespace(detectable=detectable), lead, "1K", cost, 2, "questions")
+    assert text.endswith(told)
+
+
+def test_a_design_is_told_for_each_size(monkeypatch):
+    monkeypatch.setattr(Evaluation, "against", lambda *_: SimpleNamespace(detectable=0.033))  # nearly twice the lead with all
+    one = over_seeds("x", [toys.system(), toys.system()])
+    systems, names = {(start, size): one for start in (CONDENSER, MLM) for size in (250, 0)}, {250: "250 questions", 0: "all"}
+    columns = {250: "Natural Question / Top-20 / 1K", 0: "Natural Question / Top-20 / FULL"}
+    text = readiness.by_size(systems, names, "3", columns, "RR@10", "questions", lambda *_: readiness.Spent(HOUR, HOUR)).markdown
+    assert "With 250 questions: A share of the head of 0.033" in text and "lead over BERT is 0.061 (1K). With all" in text
+    assert "lead over BERT is 0.017 (FULL)" in text and "takes 8 seeds of each branch" in text
+    assert readiness.by_size({}, names, "3", columns, "RR@10", "").markdown == ""
