@@ -78,7 +78,7 @@ def test_an_unjudged_query_cannot_be_measured():
         per_query(RUN, QRELS, NAMES, queries=["q1", "q9"])
 
 
-@pytest.mark.parametrize("name", ["Foo@10", "RR@x", "", "nDCG"])
+@pytest.mark.parametrize("name", ["Foo@10", "RR@x", "", "nDCG@@"])
 def test_an_unknown_measure(name):
     with pytest.raises(ValueError, match="not one of ir_measures'"):
         per_query(RUN, QRELS, [name])
