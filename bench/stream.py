@@ -24,7 +24,8 @@ import psutil
 from bench.work import Scale
 from helpers.costs.timing import clocked
 from helpers.networks import backbone
-from helpers.retrieval.bm25 import K1, B, text_index
+from helpers.retrieval.bm25 import K1, B
+from helpers.retrieval.indexes import text_index
 from helpers.steps import Step
 from helpers.systems.bi_encoder import UNTRAINED, BiEncoder, reading
 from helpers.systems.rerankers import ListwiseReranker

@@ -13,8 +13,8 @@ from helpers.networks.encoder import POOLINGS
 from helpers.registry import call
 from helpers.reranking.aggregation import AGGREGATIONS, aggregate
 from helpers.reranking.duo import DUOS
-from helpers.retrieval.bm25 import window_index
 from helpers.retrieval.feedback import WEIGHTINGS
+from helpers.retrieval.indexes import window_index
 from helpers.systems.bi_encoder import BiEncoder
 from helpers.systems.first_stages import STAGES, Lexical, first_stages
 from helpers.systems.testbed import Testbed

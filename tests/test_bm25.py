@@ -4,8 +4,9 @@ import pandas as pd
 import pytest
 
 from helpers.errors import BadInput
-from helpers.retrieval import bm25, java
-from helpers.retrieval.bm25 import best, bm25_grid, max_passage, text_index
+from helpers.retrieval import indexes, java
+from helpers.retrieval.bm25 import best, bm25_grid, max_passage
+from helpers.retrieval.indexes import text_index
 from helpers.systems.testbed import Testbed
 
 pytestmark = pytest.mark.slow
@@ -55,18 +56,18 @@ def test_impossible_parameters_are_refused(bed, k1, b):
 
 def test_an_index_holds_all_texts_or_is_none(tmp_path):
     (tmp_path / "index").mkdir()
-    bm25.build([("d1", "bread"), ("d2", " \n"), ("d3", "iron")], tmp_path / "index")  # one without words is never found
-    assert java.call(bm25.documents_of, tmp_path / "index") == 2
+    indexes.build([("d1", "bread"), ("d2", " \n"), ("d3", "iron")], tmp_path / "index")  # one without words is never found
+    assert java.call(indexes.documents_of, tmp_path / "index") == 2
     (tmp_path / "other").mkdir()
     with pytest.raises(BadInput, match="Lucene indexed 1 of 2 texts"):
-        bm25.build([("d1", "bread"), ("x" * 40_000, "iron")], tmp_path / "other")  # Anserini drops it and ends with 0
+        indexes.build([("d1", "bread"), ("x" * 40_000, "iron")], tmp_path / "other")  # Anserini drops it and ends with 0
 
 
 def test_an_index_that_cannot_be_read_is_told(tmp_path, monkeypatch):
     monkeypatch.setattr(java, "run", lambda *_, **__: None)  # as on a full disk
     (tmp_path / "index").mkdir()
     with pytest.raises(BadInput, match="Lucene's index cannot be read"):
-        bm25.build([("d1", "bread")], tmp_path / "index")
+        indexes.build([("d1", "bread")], tmp_path / "index")
 
 
 @pytest.mark.parametrize("size", ["much", "-4g", "0g", "4"])

@@ -82,13 +82,13 @@ def distilled_states(texts, given, place):
 
 
 def parade(texts, given, place):
-    from helpers.reranking import aggregation
+    from helpers.reranking import parade
 
-    np.save(place / aggregation.STATES, np.random.default_rng(1).normal(size=(40, 24)).astype(np.float16))
+    np.save(place / parade.STATES, np.random.default_rng(1).normal(size=(40, 24)).astype(np.float16))
     frame = GROUPS[["query_id"]].assign(doc_id=GROUPS["window_id"], windows=1)
-    frame.to_csv(place / aggregation.DOCUMENTS, index=False)
-    np.savez(place / aggregation.HEAD, weight=np.ones((1, 24), np.float32), bias=np.zeros(1, np.float32))
-    return aggregation.parade, {"states": place, "groups": frame, "how": "transformer", "losses": {"lce": 1.0},
+    frame.to_csv(place / parade.DOCUMENTS, index=False)
+    np.savez(place / parade.HEAD, weight=np.ones((1, 24), np.float32), bias=np.zeros(1, np.float32))
+    return parade.parade, {"states": place, "groups": frame, "how": "transformer", "losses": {"lce": 1.0},
                                 "learning_rate": 1e-3, "epochs": 4, "held_out": 4, "seed": 1}
 
 

@@ -8,6 +8,7 @@ from helpers import paths, steps
 from helpers.errors import BadInput
 from helpers.steps import ledger
 from press import dry_run
+from press.amounts import times_as_many
 from press.dry_run import catalogue
 
 IMPORTS = "from dry_steps_module import doubled, numbers, total"
@@ -127,3 +128,15 @@ def test_queries_and_texts_of_a_folder_are_read_and_forgotten(steps_module, tmp_
     (tmp_path / "in" / "collection.tsv").write_text("p1\t\u200b\n")
     with pytest.raises(BadInput, match=r"collection\.tsv:1: passage 'p1' has no text"):
         chapter("from helpers.systems.testbed import Testbed", f"Testbed('{tmp_path / 'in'}').index.value()")
+
+
+def test_scoring_takes_as_long_as_it_has_pairs_of_query_and_candidate():
+    def scoring(digest, sample, candidates):
+        data = {"data": ["queries", "test"], "collection": "nowhere", "digest": digest}
+        asked = {"step": "queries", "arguments": {"parts": [data], "sample": sample}}
+        return {"step": "window_scores", "arguments": {"candidates": candidates, "run": {"step": "r", "arguments": {"q": asked}}}}
+
+    dl19 = scoring("7dc7b44a123e07e0d4a00de9c6ecbdf03fa9c940d03d709c8035b20b683d563b", 0, 100)
+    assert times_as_many(scoring("", 86, 50), dl19) == 1.0
+    assert times_as_many(scoring("", 430, 200), dl19) == 20.0
+    assert times_as_many(scoring("", 0, 100), dl19) == 1.0  # of a collection that is not known

@@ -1,8 +1,8 @@
 import pandas as pd
 import pytest
 
-from helpers.retrieval.bm25 import text_index
 from helpers.retrieval.feedback import expanded_texts, surface_words, words_of
+from helpers.retrieval.indexes import text_index
 
 QUERIES = pd.DataFrame({"query_id": ["q1", "q2"], "text": ["why does bread turn brown?", "rust"]})
 WEIGHTS = pd.DataFrame([("q1", "bread", 1.8, False), ("q1", "oven", 0.9, True), ("q1", "sugar", 0.4, True)],

@@ -3,8 +3,8 @@ from collections import Counter
 import pandas as pd
 import pytest
 
-from helpers.retrieval.bm25 import text_index
 from helpers.retrieval.feedback import Sizes, expanded, expansion, rm3_run, weighted_queries, weighted_run
+from helpers.retrieval.indexes import text_index
 
 pytestmark = pytest.mark.slow
 # the texts of the tiny collection as Lucene's English analyser leaves them (Porter stems, no stop words)

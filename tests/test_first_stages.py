@@ -6,7 +6,7 @@ import pytest
 from helpers.costs import latency
 from helpers.costs.latency import folder_size, milliseconds, per_query
 from helpers.errors import BadInput
-from helpers.retrieval.bm25 import text_index
+from helpers.retrieval.indexes import text_index
 from helpers.steps import rebuild
 from helpers.systems.first_stages import STAGES, DeepCT, FirstStages, first_stages, repbert
 from helpers.systems.testbed import Testbed

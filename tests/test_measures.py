@@ -4,7 +4,8 @@ import pandas as pd
 import pytest
 
 from helpers.data.runs import COLUMNS, ranked
-from helpers.evaluation.measures import are_graded, condensed, deepest, first_relevant_rank, parse, per_query, with_judgments
+from helpers.evaluation.measures import deepest, first_relevant_rank, parse, per_query
+from helpers.evaluation.pools import are_graded, condensed, with_judgments
 from toys import qrels_of, run_of
 
 NAMES = ["RR@10", "R@20", "nDCG@10", "AP"]

@@ -10,8 +10,9 @@ import torch
 from helpers.data.collection import open_collection
 from helpers.data.texts import split_of, splits_of
 from helpers.errors import BadInput
-from helpers.reranking import aggregation
-from helpers.reranking.aggregation import DOCUMENTS, HEAD, STATES, Documents, aggregate, group_run
+from helpers.reranking import parade
+from helpers.reranking.aggregation import aggregate
+from helpers.reranking.parade import DOCUMENTS, HEAD, STATES, Documents, group_run
 from helpers.systems.recipe import Parade, recipe
 from helpers.systems.testbed import Testbed
 
@@ -36,20 +37,20 @@ def test_documents_are_padded_and_masked(kept):
     ("avg", [2 * 2 - 3 + 0.5, -0.5]), ("max", [2 * 3 - 4 + 0.5, -0.5]), ("attn", [1.5, -0.5]),  # attention begins as a mean
     ("firstp", [-1.5, -0.5]), ("maxp", [4.5, -0.5])])
 def test_every_aggregation_by_hand(how, scores, kept):
-    assert aggregation.network(how, HEAD_OF_TWO)(*Documents(kept)[np.array([0, 1])]).tolist() == pytest.approx(scores)
+    assert parade.network(how, HEAD_OF_TWO)(*Documents(kept)[np.array([0, 1])]).tolist() == pytest.approx(scores)
 
 
 def test_attention_weighs_windows_by_a_softmax():
     states, mask = torch.tensor([[[1.0, 4.0], [3.0, 2.0], [9.0, 9.0]]]), torch.tensor([[True, True, False]])
     weights = np.exp([1.0, 3.0]) / np.exp([1.0, 3.0]).sum()
     expected = weights @ np.array([[1.0, 4.0], [3.0, 2.0]])
-    assert aggregation.attended(states, mask, torch.tensor([1.0, 0.0]))[0].tolist() == pytest.approx(expected.tolist())
+    assert parade.attended(states, mask, torch.tensor([1.0, 0.0]))[0].tolist() == pytest.approx(expected.tolist())
 
 
 def test_the_transformer_does_not_see_what_is_padded():
     head = {"weight": np.arange(24, dtype=np.float32)[None], "bias": np.zeros(1, np.float32)}
     torch.manual_seed(1)
-    network, states = aggregation.network("transformer", head).eval(), torch.randn(1, 3, 24)
+    network, states = parade.network("transformer", head).eval(), torch.randn(1, 3, 24)
     other = torch.cat([states[:, :2], torch.randn(1, 1, 24)], 1)
     mask = torch.tensor([[True, True, False]])
     assert torch.allclose(network(states, mask), network(other, mask), atol=1e-5)
@@ -58,7 +59,7 @@ def test_the_transformer_does_not_see_what_is_padded():
 
 def test_an_unknown_aggregation_is_an_error_with_the_known_ones():
     with pytest.raises(BadInput, match="firstp, maxp"):
-        aggregation.network("median", HEAD_OF_TWO)
+        parade.network("median", HEAD_OF_TWO)
 
 
 def test_groups_become_runs():
@@ -75,11 +76,11 @@ def test_the_weights_of_the_lowest_held_out_loss_are_kept(epochs, best, tmp_path
     frame.assign(windows=1).to_csv(tmp_path / DOCUMENTS, index=False)
     np.savez(tmp_path / HEAD, weight=np.zeros((1, 2), np.float32), bias=np.zeros(1, np.float32))
     (tmp_path / "model").mkdir()
-    aggregation.parade.definition.function(tmp_path, frame.assign(score=0.0), "max", {"bce": 1.0}, 0.05, epochs, 10, 1,
+    parade.parade.definition.function(tmp_path, frame.assign(score=0.0), "max", {"bce": 1.0}, 0.05, epochs, 10, 1,
                                       folder=tmp_path / "model", checkpoints=tmp_path / "none")
-    log = aggregation.parade_log.definition.function(tmp_path / "model")["log"]
+    log = parade.parade_log.definition.function(tmp_path / "model")["log"]
     assert log[0]["eval_loss"] == pytest.approx(np.log(2)) and min(log, key=lambda line: line["eval_loss"])["epoch"] == best
-    run = aggregation.parade_run.definition.function(tmp_path, tmp_path / "model")
+    run = parade.parade_run.definition.function(tmp_path, tmp_path / "model")
     won = (run.groupby("query_id").head(1)["doc_id"] == "a").mean()
     assert won > 0.95 if epochs else set(run["score"]) == {0.0}
 
@@ -95,4 +96,4 @@ def test_states_are_of_train_articles_and_the_best_window_scores_as_the_reader_d
     own = model.run(bed, run, 4).value().set_index(["query_id", "doc_id"])["score"]
     known = aggregate(reader.start.scores(bed, run, 4).value(), "max").set_index(["query_id", "doc_id"])["score"]
     assert np.allclose(own, known[own.index], atol=0.02)  # states are kept in half precision
-    assert json.loads((model.model.value() / aggregation.LOG).read_text())["how"] == "maxp"
+    assert json.loads((model.model.value() / parade.LOG).read_text())["how"] == "maxp"

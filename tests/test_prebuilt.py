@@ -9,7 +9,7 @@ import pytest
 from helpers import paths
 from helpers.data import downloads
 from helpers.errors import BadInput, NetworkNeeded
-from helpers.retrieval import bm25, java
+from helpers.retrieval import indexes, java
 from helpers.steps import rebuild
 from helpers.systems.testbed import Testbed
 from local_server import serving
@@ -51,9 +51,9 @@ def offered(tmp_path, monkeypatch):
     with serving({}) as served:
         def offer(archive):
             served.files["/tiny.tar.gz"] = archive
-            index = bm25.Description("tiny", "tiny.tar.gz", f"{served.url}/tiny.tar.gz", hashlib.md5(archive).hexdigest(),
+            index = indexes.Description("tiny", "tiny.tar.gz", f"{served.url}/tiny.tar.gz", hashlib.md5(archive).hexdigest(),
                                          len(archive), 2, 10)
-            monkeypatch.setattr(bm25, "_descriptions", lambda: {"tiny": index})
+            monkeypatch.setattr(indexes, "_descriptions", lambda: {"tiny": index})
             return index
 
         offer.served = served
@@ -71,17 +71,17 @@ def counted(monkeypatch):
 # ---- descriptions ----
 
 def test_the_jar_describes_the_indexes_of_ms_marco():
-    index = bm25.describe(PASSAGES)
+    index = indexes.describe(PASSAGES)
     assert (index.documents, index.total_terms, index.compressed_size) == (8_841_823, 352_316_036, 3_720_616_156)
     assert index.url.endswith(index.filename)
     assert index.filename.endswith(".tar.gz")
-    assert bm25.describe(DOCUMENTS).documents == 3_213_835
+    assert indexes.describe(DOCUMENTS).documents == 3_213_835
 
 
 def test_the_table_names_indexes_that_this_anserini_has():
-    for units in bm25._table().values():
+    for units in indexes._table().values():
         for entry in units.values():
-            assert bm25.describe(entry["index"]).md5 == entry["md5"]
+            assert indexes.describe(entry["index"]).md5 == entry["md5"]
             assert entry["index"].endswith("-full")  # feedback needs positions and document vectors
 
 
@@ -89,10 +89,10 @@ def test_the_table_names_indexes_that_this_anserini_has():
 
 def test_an_index_is_fetched_and_its_files_lie_in_the_step_directly(offered, counted):
     description = offered(packed(FILES))
-    folder = bm25.prebuilt_index("tiny", description.md5).value()
+    folder = indexes.prebuilt_index("tiny", description.md5).value()
     assert {file.name: file.read_bytes() for file in folder.iterdir() if file.name != "manifest.json"} == FILES
     assert (paths.store() / "downloads" / "tiny.tar.gz").exists()
-    bm25.prebuilt_index("tiny", description.md5).value()
+    indexes.prebuilt_index("tiny", description.md5).value()
     assert len(offered.served.requested) == 1
 
 
@@ -101,7 +101,7 @@ def test_an_archive_without_a_folder_and_one_of_the_present_folder(tmp_path):
         (tmp_path / "a.tar.gz").write_bytes(packed(FILES, folder))
         place = tmp_path / str(number)
         place.mkdir()
-        bm25.unpack(tmp_path / "a.tar.gz", place)
+        indexes.unpack(tmp_path / "a.tar.gz", place)
         assert sorted(file.name for file in place.iterdir()) == sorted(FILES)
 
 
@@ -116,20 +116,20 @@ def test_what_an_index_never_has_is_refused(tmp_path, members, folder):
     place = tmp_path / "in" / "place"
     place.mkdir(parents=True)
     with pytest.raises(BadInput, match="does not belong.*Mend: remove the archive"):
-        bm25.unpack(tmp_path / "a.tar.gz", place)
+        indexes.unpack(tmp_path / "a.tar.gz", place)
     assert [file for file in tmp_path.rglob("*") if file.name in ("evil", "out")] == []
 
 
 def test_an_index_of_other_documents_is_refused(offered, counted):
     description, counted["documents"] = offered(packed(FILES)), 3
     with pytest.raises(BadInput, match="3 documents, not 2"):
-        bm25.prebuilt_index("tiny", description.md5).value()
+        indexes.prebuilt_index("tiny", description.md5).value()
 
 
 def test_another_digest_than_the_tables_is_refused_before_it_is_fetched(offered, counted):
     offered(packed(FILES))
     with pytest.raises(BadInput, match="prebuilt.yaml"):
-        bm25.prebuilt_index("tiny", "0" * 32).value()
+        indexes.prebuilt_index("tiny", "0" * 32).value()
     assert offered.served.requested == []
 
 
@@ -137,20 +137,20 @@ def test_without_network_the_archive_can_be_put_there_by_hand(offered, counted):
     description = offered(packed(FILES))
     archive = offered.served.files.pop("/tiny.tar.gz")
     with pytest.raises(NetworkNeeded, match=f"tiny.tar.gz.*{description.md5}") as caught:
-        bm25.prebuilt_index("tiny", description.md5).value()
+        indexes.prebuilt_index("tiny", description.md5).value()
     assert str(description.archive) in str(caught.value)
     description.archive.write_bytes(archive)
-    assert (bm25.prebuilt_index("tiny", description.md5).value() / "segments_1").read_bytes() == b"the segments"
+    assert (indexes.prebuilt_index("tiny", description.md5).value() / "segments_1").read_bytes() == b"the segments"
 
 
 @pytest.mark.slow
 def test_a_real_index_is_counted_by_lucene(offered, tmp_path):
     made = tmp_path / "made"
     made.mkdir()
-    bm25.build([("a", "bread turns brown"), ("b", "iron rusts")], made)
+    indexes.build([("a", "bread turns brown"), ("b", "iron rusts")], made)
     description = offered(packed({file.name: file.read_bytes() for file in made.iterdir()}))
-    folder = bm25.prebuilt_index("tiny", description.md5).value()
-    assert java.call(bm25.documents_of, folder) == 2
+    folder = indexes.prebuilt_index("tiny", description.md5).value()
+    assert java.call(indexes.documents_of, folder) == 2
 
 
 # ---- which collections have one ----
@@ -161,14 +161,14 @@ def test_a_real_index_is_counted_by_lucene(offered, tmp_path):
     ("irds:msmarco-document", "passage", None), ("irds:msmarco-document/anchor-text", "passage", None),  # other texts
     ("irds:vaswani", "passage", None), ("almanac", "document", None), ("msmarco-passage", "passage", None)])
 def test_which_texts_have_a_prebuilt_index(collection, unit, name):
-    result = bm25.index_names(collection, unit)
+    result = indexes.index_names(collection, unit)
     assert (result and result[0]) == name
 
 
 def test_a_testbed_takes_the_prebuilt_index_where_there_is_one():
     index = Testbed("irds:msmarco-passage", queries=5).index
     assert (index.name, index.arguments["name"]) == ("prebuilt_index", PASSAGES)
-    assert Testbed("almanac").index.key == bm25.text_index(Testbed("almanac").store).key
+    assert Testbed("almanac").index.key == indexes.text_index(Testbed("almanac").store).key
     assert rebuild(index.recipe()).key == index.key
 
 

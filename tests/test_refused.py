@@ -20,7 +20,7 @@ from helpers.networks.backbone import parse_architecture
 from helpers.pages import carried, encoders, readiness, stages
 from helpers.reranking import listwise
 from helpers.reranking.losses import total
-from helpers.retrieval import bm25
+from helpers.retrieval import indexes
 from helpers.retrieval.fusion import weighted_sum
 from helpers.steps import cluster, rebuild, recipe, registry
 from helpers.systems.bi_encoder import BiEncoder, DistilledEncoder
@@ -85,7 +85,7 @@ REFUSED = [
     ("sqrt, none", lambda smoothing: DeepCT(smoothing=smoothing), "log"),
     ("no code '.*take other `codes`", lambda two: compressed(two[0], np.ones((two[1], 32), np.float32), 1), ("SQ99", 300),
      ("PQ5", 300), ("PQ4", 20)),
-    ("msmarco-v1-passage-full", bm25.describe, "msmarco-passage-full"), ("Mend: is it", bm25.describe, ""),
+    ("msmarco-v1-passage-full", indexes.describe, "msmarco-passage-full"), ("Mend: is it", indexes.describe, ""),
     ("have one name", lambda names: stages.runs(first_stages(), names, None, 10), ["a/run.x.txt", "b/run.x.txt"],
      ["bm25", "bm25"]),
     # pages and the press

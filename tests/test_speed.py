@@ -2,7 +2,7 @@ import pytest
 
 from helpers.costs import speed
 from helpers.networks import backbone
-from helpers.retrieval.bm25 import text_index
+from helpers.retrieval.indexes import text_index
 
 
 def parameters(layers, dimensions, vocabulary=30522, positions=512):

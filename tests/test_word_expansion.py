@@ -11,7 +11,6 @@ from helpers.data.lines import json_lines
 from helpers.data.texts import Texts
 from helpers.networks import backbone
 from helpers.retrieval import java
-from helpers.retrieval.bm25 import analysed
 from helpers.retrieval.expansion import (
     QUERIES,
     added_words,
@@ -23,6 +22,7 @@ from helpers.retrieval.expansion import (
     word_embeddings,
     word_expansion,
 )
+from helpers.retrieval.indexes import analysed
 from helpers.retrieval.term_weights import content
 from helpers.steps import Step
 from helpers.systems.first_stages import DeepCT, FirstStages, WordExpansion, first_stages, repbert

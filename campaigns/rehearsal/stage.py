@@ -16,7 +16,7 @@ import yaml
 
 import mini_book
 from helpers import paths
-from helpers.retrieval import bm25
+from helpers.retrieval import indexes
 from local_server import Served, serving
 from press import fetching
 from rehearsal import hub, miniature, tiny_models
@@ -95,15 +95,15 @@ def stage(root: Path, models: list[str] | None = None) -> Iterator[Stage]:
             "IR_DATASETS_SMALL_FILE_SIZE": "50000"})  # bytes from which a file goes the way of large ones
 
 
-def _indexes(root: Path) -> tuple[list[bm25.Description], dict[str, bytes]]:
+def _indexes(root: Path) -> tuple[list[indexes.Description], dict[str, bytes]]:
     """Lucene indexes of the miniature as Anserini's archives: their descriptions, and each archive by its path."""
     texts = {"passage": miniature.passages(), "document": [(doc_id, " ".join(rest)) for doc_id, *rest in miniature.documents()]}
     descriptions, archives = [], {}
     for unit, contents in texts.items():
-        name, _ = bm25.index_names(f"irds:msmarco-{unit}", unit) or ("", "")
-        known, folder, out = bm25.describe(name), root / "indexes" / unit, io.BytesIO()
+        name, _ = indexes.index_names(f"irds:msmarco-{unit}", unit) or ("", "")
+        known, folder, out = indexes.describe(name), root / "indexes" / unit, io.BytesIO()
         folder.mkdir(parents=True)
-        bm25.build(contents, folder)
+        indexes.build(contents, folder)
         with tarfile.open(fileobj=out, mode="w:gz") as tar:
             tar.add(folder, known.filename.removesuffix(".tar.gz"))
         archives[f"/{known.filename}"] = archive = out.getvalue()

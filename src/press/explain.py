@@ -10,6 +10,7 @@ from helpers.errors import BadInput, NetworkNeeded
 from helpers.pages.fragments import count, seconds
 from helpers.steps import Step, recipe
 from press import chapters, dry_run, execute, variants
+from press.amounts import times_as_many
 from press.dry_run import DryRun, Known, catalogue, nearest, why
 from press.terminal import columns
 from press.variants import PageRequest
@@ -98,7 +99,9 @@ def followed(request: PageRequest, known: dict[str, list[Known]]) -> Plan:
 def _expected(step: Step, known: Sequence[Known]) -> Expected:
     whole = step.recipe()
     timed = nearest(whole, [one for one in known if one.seconds is not None])
-    return Expected(step, why(whole, step.key, nearest(whole, known)), timed.seconds if timed else None)
+    cost = None if timed is None or timed.seconds is None else timed.seconds * (
+        times_as_many(whole, timed.recipe) if step.definition.network else 1.0)
+    return Expected(step, why(whole, step.key, nearest(whole, known)), cost)
 
 
 def total(costs: Sequence[float | None]) -> str:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from helpers.data import downloads, hub
 from helpers.data.irds import IrDatasets
 from helpers.errors import BadInput, NetworkNeeded
-from helpers.retrieval import bm25
+from helpers.retrieval import indexes
 from press import chapters
 from press.terminal import columns
 
@@ -69,9 +69,9 @@ def _files(collections: Iterable[str]) -> list[Item]:
 
 
 def _indexes(collections: Iterable[str]) -> Iterator[Item]:
-    names = {bm25.index_names(spec, unit) for spec in collections for unit in IrDatasets(spec).units}
+    names = {indexes.index_names(spec, unit) for spec in collections for unit in IrDatasets(spec).units}
     for name, md5 in sorted(filter(None, names)):
-        index, unpacked = bm25.describe(name), bm25.prebuilt_index(name, md5).lookup()[0] is not None
+        index, unpacked = indexes.describe(name), indexes.prebuilt_index(name, md5).lookup()[0] is not None
         yield Item(f"index {name}", index.compressed_size, index.archive, unpacked or index.archive.exists(), index.fetch)
 
 

@@ -11,7 +11,7 @@ from helpers.data.collection import check_qrels
 from helpers.data.elsewhere import external_run, without_same_id
 from helpers.data.texts import Texts
 from helpers.errors import BadInput
-from helpers.evaluation.measures import SHARE, are_pooled
+from helpers.evaluation.pools import SHARE, are_pooled
 from helpers.networks.encoder import given
 from helpers.networks.fine_tuning import RankerTraining
 from helpers.pages.fragments import interval, p_value, plain, signed

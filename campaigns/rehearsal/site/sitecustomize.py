@@ -42,7 +42,7 @@ def indexes(module):
 class Finder(PathFinder):
     """Changes a module's lists when it has been executed."""
 
-    AFTER = {"ir_datasets.util.download": downloads, "helpers.retrieval.bm25": indexes}
+    AFTER = {"ir_datasets.util.download": downloads, "helpers.retrieval.indexes": indexes}
 
     @classmethod
     def find_spec(cls, name, path=None, target=None):

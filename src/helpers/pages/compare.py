@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from helpers.evaluation import published, verdicts
-from helpers.evaluation.measures import BPREF, ENOUGH, SHARE, condensed
+from helpers.evaluation.pools import BPREF, ENOUGH, SHARE, condensed
 from helpers.evaluation.significance import Interval, Paired, Unpaired
 from helpers.pages import page, plots
 from helpers.pages.fragments import Fragment, Html, badge, cell, details, interval, linked, p_value, plain, signed

@@ -18,7 +18,7 @@ from helpers.networks import fine_tuning
 from helpers.networks.backbone import Backbone
 from helpers.networks.fine_tuning import FineTuning, by_name
 from helpers.retrieval import java
-from helpers.retrieval.bm25 import analysed, build
+from helpers.retrieval.indexes import analysed, build
 from helpers.retrieval.term_weights import content
 from helpers.steps import numerics, step
 

@@ -15,7 +15,8 @@ from helpers.data.runs import COLUMNS, cut, ranked
 from helpers.data.texts import Texts
 from helpers.registry import Registry
 from helpers.retrieval import java
-from helpers.retrieval.bm25 import analysed, search, searcher_of
+from helpers.retrieval.bm25 import search, searcher_of
+from helpers.retrieval.indexes import analysed
 from helpers.steps import step
 
 RM3_WEIGHT = 0.5  # of the original query, Anserini's default

@@ -22,7 +22,7 @@ from helpers.networks.encoder import inputs
 from helpers.networks.fine_tuning import FineTuning, by_name
 from helpers.networks.inference import mask_of, padded, ready, run_batches
 from helpers.retrieval import java
-from helpers.retrieval.bm25 import analysed, build
+from helpers.retrieval.indexes import analysed, build
 from helpers.steps import numerics, step
 
 # Which words of a passage its queries use, the query-term recall that DeepCT learns (Dai & Callan 2019, arXiv:1910.10687), and

@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 
 from helpers.evaluation.hierarchical import Rows, compare
-from helpers.evaluation.measures import run_measures, with_judgments
+from helpers.evaluation.measures import run_measures
+from helpers.evaluation.pools import with_judgments
 from helpers.evaluation.significance import Interval, Paired, TrainingNoise, Unpaired, mean_interval, paired, unpaired
 from helpers.steps import Step, recipe, registry
 from helpers.systems.testbed import Testbed

@@ -22,9 +22,10 @@ from helpers.errors import BadInput
 from helpers.networks.backbone import resolve
 from helpers.reranking.aggregation import reranked
 from helpers.retrieval import java
-from helpers.retrieval.bm25 import K1, B, first_pieces_index
+from helpers.retrieval.bm25 import K1, B
 from helpers.retrieval.feedback import expanded_texts, surface_words, weighted_queries, weighted_run
 from helpers.retrieval.fusion import z_scored
+from helpers.retrieval.indexes import first_pieces_index
 from helpers.steps import Step
 from helpers.systems.rerankers import WarmUp
 from helpers.systems.reranking_experiment import Scorer

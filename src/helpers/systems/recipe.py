@@ -30,7 +30,7 @@ from helpers.data.windows import WHOLE
 from helpers.networks import backbone
 from helpers.networks.longformer import lengthened, longformer_of
 from helpers.registry import Registry
-from helpers.reranking.aggregation import group_run, parade, parade_log, parade_run, window_states
+from helpers.reranking.parade import group_run, parade, parade_log, parade_run, window_states
 from helpers.steps import Step
 from helpers.systems.rerankers import ListwiseReranker, WarmUp
 from helpers.systems.testbed import OVERLAP, WORDS, Testbed

@@ -29,7 +29,6 @@ from helpers.networks.backbone import width_of
 from helpers.networks.fine_tuning import RankerTraining, training_log
 from helpers.pretraining.masking import corpus
 from helpers.pretraining.training import narrowed_encoder
-from helpers.reranking.aggregation import window_logits, window_scores
 from helpers.reranking.distillation import Distillation, distilled_cross_encoder
 from helpers.reranking.groups import (
     answered_groups,
@@ -49,6 +48,7 @@ from helpers.reranking.listwise import (
     pointwise_cross_encoder,
 )
 from helpers.reranking.losses import LOSSES
+from helpers.reranking.rerank import window_logits, window_scores
 from helpers.retrieval.bm25 import K1, B
 from helpers.steps import Step
 from helpers.systems.bi_encoder import BiEncoder

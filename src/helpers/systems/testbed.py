@@ -23,8 +23,9 @@ from helpers.errors import BadInput
 from helpers.evaluation import measures
 from helpers.networks.backbone import Backbone
 from helpers.reranking.aggregation import aggregated
-from helpers.retrieval import bm25
-from helpers.retrieval.bm25 import bm25_run, max_passage, text_index, window_index
+from helpers.retrieval import indexes
+from helpers.retrieval.bm25 import bm25_run, max_passage
+from helpers.retrieval.indexes import text_index, window_index
 from helpers.steps import Step, ledger
 
 WORDS, OVERLAP = 150, 50  # Steensland 2021, section 4.1.2
@@ -73,7 +74,7 @@ class Testbed:
 
         Anserini's index of MS MARCO's documents holds url, title and body, ours title and body: their runs differ a little.
         """
-        return bm25.index_of(with_relevance(self.collection)[0], self.unit) or text_index(self.store)
+        return indexes.index_of(with_relevance(self.collection)[0], self.unit) or text_index(self.store)
 
     @property
     def query_step(self) -> Step:

@@ -1,0 +1,51 @@
+"""A cross-encoder's score of every window of the first documents, the probability of relevance or its logit."""
+
+from collections.abc import Callable
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from helpers.data.runs import COLUMNS, cut
+from helpers.data.windows import WindowTokens, pair_ids, query_ids
+from helpers.networks.backbone import read_tokenizer
+from helpers.networks.inference import AT_ONCE, load_scorer, logits, probabilities
+from helpers.steps import step
+
+
+@step(version=1, form="run", network=True)
+def window_scores(model: Path, run: pd.DataFrame, queries: pd.DataFrame, store: Path, tokens: Path, candidates: int,
+                  max_length: int, query_length: int) -> pd.DataFrame:
+    """Score the windows of each query's top documents: a run of windows, the probability of relevance as score.
+
+    Args:
+        model: a fine-tuned cross-encoder, with whose tokenizer the window tokens were made.
+        run: the first stage.
+        candidates: documents re-ranked for each query (R in the thesis).
+        max_length: tokens of a whole input.
+        query_length: tokens kept of a query.
+    """
+    return scored(probabilities, model, run, queries, store, tokens, candidates, max_length, query_length)
+
+
+@step(version=1, form="run", network=True)
+def window_logits(model: Path, run: pd.DataFrame, queries: pd.DataFrame, store: Path, tokens: Path, candidates: int,
+                  max_length: int, query_length: int) -> pd.DataFrame:
+    """The same with the logit as score: a listwise loss leaves its level free, and the probabilities of a high one would tie."""
+    return scored(logits, model, run, queries, store, tokens, candidates, max_length, query_length)
+
+
+def scored(score: Callable[..., np.ndarray], model: Path, run: pd.DataFrame, queries: pd.DataFrame, store: Path, tokens: Path,
+           candidates: int, max_length: int, query_length: int) -> pd.DataFrame:
+    """Windows with what a function of the scorer and their inputs gives."""
+    tokenizer, reader = read_tokenizer(model), WindowTokens(tokens, store)
+    texts = dict(zip(queries["query_id"], query_ids(tokenizer, list(queries["text"]), query_length), strict=True))
+    stream = ((query, window) for query, doc_id in cut(run, candidates)[["query_id", "doc_id"]].itertuples(index=False)
+              for window in reader.windows_of(doc_id))
+    scorer, rows = load_scorer(model), list[tuple[str, str, float]]()
+    while pairs := list(islice(stream, AT_ONCE)):
+        inputs = [pair_ids(tokenizer, texts[query], reader[window], max_length) for query, window in pairs]
+        values = score(scorer, inputs, progress="windows scored")
+        rows += [(query, window, float(value)) for (query, window), value in zip(pairs, values, strict=True)]
+    return pd.DataFrame(rows, columns=COLUMNS)
