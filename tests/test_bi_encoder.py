@@ -12,7 +12,7 @@ from helpers.data.windows import WindowTokens
 from helpers.encoders import bi_encoder, embeddings
 from helpers.encoders.bi_encoder import examples, split
 from helpers.networks import backbone
-from helpers.networks.backbone import OWN, configuration
+from helpers.networks.backbone import OWN
 from helpers.networks.encoder import Encoder, build, inputs, wrapped
 from helpers.steps import numerics
 from helpers.systems.bi_encoder import BiEncoder, reading
@@ -54,7 +54,7 @@ def tokenizer_of(pad, cls, sep, unknown):
 
 def architecture(name):
     """A small model with random weights."""
-    config = configuration(f"{name}/2/16/2")
+    config = backbone.architecture(f"{name}/2/16/2")
     config.update({"vocab_size": len(WORDS) + 4, "pad_token_id": 1, "initializer_range": 0.3, "max_position_embeddings": 66})
     return AutoModel.from_config(config)
 
