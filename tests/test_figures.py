@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers.pages import figures, plots
+from helpers.pages import figures, plots, scatter
 from helpers.pages.figures import DIFFERENT, SAME, confusion_matrix, pair_matrix
 from tables import text_of
 
@@ -50,7 +50,7 @@ def test_lines_say_name_value_and_place():
 
 def test_points_say_their_names_whatever_order_they_were_given_in():
     frame = pd.DataFrame({"rate": [20.0, 5.0], "RR@10": [0.5, 0.6]}, index=["large", "small"])
-    assert tips(figures.points(frame, "rate", "RR@10", "Models.")) == ["small: 0.600 at 5", "large: 0.500 at 20"]
+    assert tips(scatter.points(frame, "rate", "RR@10", "Models.")) == ["small: 0.600 at 5", "large: 0.500 at 20"]
 
 
 def test_panels_say_which_series_and_what_is_published():

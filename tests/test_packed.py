@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 import torch
 
-from helpers.networks import inference
-from helpers.networks.inference import Group, Packed, packed_logits, padded_logits, supports
+from helpers.networks import inference, packed
+from helpers.networks.inference import packed_logits, padded_logits
+from helpers.networks.packed import Group, Packed, supports
 from helpers.steps import numerics
 
 LENGTHS = [3, 9, 9, 9, 17, 40, 40, 1, 33]
@@ -43,8 +44,8 @@ def padded_states(model, ids, types):
 # ---- groups of one length ----
 
 def test_neighbours_of_one_length_are_grouped(monkeypatch):
-    monkeypatch.setattr(inference, "TOKENS_AT_ONCE", 18)
-    result = list(inference._groups([9, 9, 9, 2, 40, 9], [0, 9, 18, 27, 29, 69]))
+    monkeypatch.setattr(packed, "TOKENS_AT_ONCE", 18)
+    result = list(packed._groups([9, 9, 9, 2, 40, 9], [0, 9, 18, 27, 29, 69]))
     assert result == [Group(0, 0, 2, 9), Group(2, 18, 1, 9), Group(3, 27, 1, 2), Group(4, 29, 1, 40), Group(5, 69, 1, 9)]
 
 
@@ -54,7 +55,7 @@ def test_neighbours_of_one_length_are_grouped(monkeypatch):
 @pytest.mark.parametrize("layers", [1, 3])
 @pytest.mark.parametrize("at_once", [1, 20, 512])
 def test_states_are_those_of_transformers(layers, at_once, monkeypatch):
-    monkeypatch.setattr(inference, "TOKENS_AT_ONCE", at_once)
+    monkeypatch.setattr(packed, "TOKENS_AT_ONCE", at_once)
     model, (ids, types) = bert(layers), texts(LENGTHS)
     with torch.inference_mode():
         expected = padded_states(model, ids, types)
@@ -94,7 +95,7 @@ def test_linear_layers_side_by_side_are_each_of_them(kind, atol, gelu):
     rows = torch.randn(50, 48).to(getattr(torch, kind))
     with torch.inference_mode():
         expected = torch.cat([layer(rows) for layer in layers], dim=1).float()
-        result = inference.Linear(*layers, gelu=gelu)(rows)
+        result = packed.Linear(*layers, gelu=gelu)(rows)
     assert result.dtype == rows.dtype
     torch.testing.assert_close(result.float(), torch.nn.functional.gelu(expected) if gelu else expected, rtol=0, atol=atol)
 
@@ -117,7 +118,7 @@ def test_variable_length_attention_is_asked_for_the_same(monkeypatch):
     with torch.inference_mode():
         expected = [Packed(model.bert, first_only)(ids, types) for first_only in (True, False)]
         monkeypatch.setattr(varlen, "varlen_attn", stand_in)
-        monkeypatch.setattr(inference, "_attention_on_cpu", inference._attention_on_gpu)
+        monkeypatch.setattr(packed, "_attention_on_cpu", packed._attention_on_gpu)
         for first_only, needed in zip((True, False), expected, strict=True):
             torch.testing.assert_close(Packed(model.bert, first_only)(ids, types), needed, rtol=0, atol=1e-5)
 

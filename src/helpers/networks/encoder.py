@@ -11,12 +11,14 @@ import numpy as np
 from helpers.data import hub
 from helpers.errors import BadInput
 from helpers.networks.backbone import AS_TEXT, FILES, TRAINED_FROM, Backbone, attention, configuration, resolve
-from helpers.networks.inference import Packed, mask_of, padded, run_batches, supports
+from helpers.networks.inference import mask_of, padded, run_batches
+from helpers.networks.packed import Packed, supports
 from helpers.registry import Registry
 from helpers.steps import Step, kind, numerics
 from helpers.steps.recipe import canonical, sha256
 from helpers.steps.store import fingerprint
 
+# Pooling: one vector for a text from the states of its tokens (David 2020, section 3.3; Reimers & Gurevych 2019).
 
 def mean(hidden: Any, kept: Any) -> Any:
     """The mean of the tokens' states (the study's AVG)."""
