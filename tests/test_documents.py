@@ -66,7 +66,7 @@ def test_the_length_nearest_to_the_studys_stands_for_it(lengths, chosen):
 
 
 def test_a_longformer_is_made_from_the_same_start_or_was_pre_trained():
-    reader = document_reader("almanac", "packaged", 70, 30, 90, 2)
+    reader = document_reader("almanac", "packaged", 70, 30, 90)
     assert reader.longformer(512, 64) == replace(reader, max_length=512, attention_window=64)
     assert reader.longformer(512, 64, "other") == replace(reader, max_length=512, start=None, backbone="other")
 

@@ -89,7 +89,7 @@ def test_the_first_cell_is_the_title(file):
 @every_notebook
 def test_code_cells_have_at_most_15_lines(file):
     for cell in cells_of(file, "code"):  # parameters are declarations, and a chapter of several experiments has more of them
-        assert len(cell["source"].splitlines()) <= (20 if "parameters" in tags_of(cell) else 15), cell["source"]
+        assert len(cell["source"].splitlines()) <= 15, cell["source"]
 
 
 @every_notebook

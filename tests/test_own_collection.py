@@ -15,7 +15,6 @@ from press.dry_run import catalogue
 
 TRAINS_ON_IT = {"candidates", "distillation", "embeddings", "encoders", "epochs", "explorer", "fine_tuning_sizes", "grid",
                 "model_size", "parameters", "recipe", "seeds", "sequence_length", "similarity", "speed"}
-TOPICS = {"feedback", "long_inputs", "pipeline"}  # of the Almanac; elsewhere one chooses the split
 PASSAGES = {"human_judgments"}  # at home; the small folder has documents
 GIVEN = {"significance": {"trained": "false"}, "answer_types": {"trained": "false"}}
 
@@ -32,8 +31,7 @@ def own(folder, tmp_path):
 def test_a_test_split_alone_is_enough(chapter, own, tmp_path, monkeypatch):
     monkeypatch.setenv("BOOK_STORE", str(tmp_path / "empty"))  # what other tests have made would stand in for what is missing
     known = chapters.schema(chapter)
-    given = {"collection": own, **({"unit": "document"} if "unit" in known else {}),
-             **({"split": "test"} if chapter in TOPICS else {}), **GIVEN.get(chapter, {})}
+    given = {"collection": own, **({"unit": "document"} if "unit" in known else {}), **GIVEN.get(chapter, {})}
     run = dry_run.of_chapter(chapter, chapters.resolve(chapter, "mini", given), catalogue())
     assert [line for line in run.stopped if "BadInput" in line[1]] == []
 

@@ -22,8 +22,8 @@ RANGES: dict[Range, str] = {  # smallest and largest value, and of which paramet
     (1, 100): "within",  # of the list that `embeddings` looks at
     (1, 1024): "threads",
     (1, MOST): """epochs steps section_steps candidates topic_candidates long_candidates home_candidates few depth depths
-        recall_depths consistency_depths documents terms ordinary_candidates finalists patience batch batch_size batch_sizes
-        rounds training_rounds triplets tested shown timed epochs.lengths grid.lengths nearest_neighbours.sizes
+        recall_depths consistency_depths documents terms finalists patience batch batch_size batch_sizes
+        rounds training_rounds triplets tested timed epochs.lengths grid.lengths nearest_neighbours.sizes
         ef_search nprobe divisions negatives""",
     (2, MOST): "size recipe.sizes passages groups mapped M tokens attention_window",
     (8, MOST): "max_length sequence_length.lengths lengths",

@@ -273,8 +273,7 @@ def name_of(model: str | Backbone) -> str:
 
 
 def architecture(spec: str) -> Any:
-    """The configuration of an architecture, without any hub: `BERT/2/64/4` is BERT with other layers, dimensions and heads. Speed
-    and memory depend on this shape, not on the values of weights."""
+    """The configuration of an architecture, without any hub; `BERT/2/64/4` has other layers, dimensions and heads."""
     from transformers import AutoConfig
 
     name, *shape = spec.split("/")

@@ -217,6 +217,11 @@ def is_text(query_id: str, query: str, text: Text) -> bool:
     return not query_id.isdecimal() or query.casefold().split() in [form.casefold().split() for form in forms]
 
 
+def topics_of(collection: str) -> str:
+    """The split whose queries have many judged documents: `topics`, or `test` where a collection has no such queries apart."""
+    return "topics" if "topics" in open_collection(collection).splits else "test"
+
+
 def tuning_bed(collection: str, unit: str, split: str, queries: int, seed: int = 1) -> Testbed | None:
     """The queries that something is tuned on; None without a split, and where a collection has one alone, which is measured."""
     source = open_collection(collection)
