@@ -24,8 +24,7 @@ QUERIES = [("q1", "why does bread turn brown"), ("q2", "how to stop iron rusting
 
 
 GROUPS = {"book": ("test_book", "test_browser", "test_launch"),  # these look at the mini book
-          "timing": ("test_bench", "test_bench_contenders", "test_bench_stream", "test_peak_memory", "test_speed",
-                     "test_step_cost")}
+          "timing": ("test_bench", "test_bench_stream", "test_peak_memory", "test_speed", "test_step_cost")}
 
 
 def group_of(nodeid):
@@ -55,9 +54,6 @@ def pytest_collection_modifyitems(items):
     strays = {item.nodeid for item in items if "project" in item.fixturenames and group_of(item.nodeid) != "book"}
     if strays:
         raise pytest.UsageError(f"{', '.join(sorted(strays))}: name the file in GROUPS, or the mini book is built twice")
-    for item in items:
-        if item.get_closest_marker("bench") and not os.environ.get("BOOK_BENCH"):
-            item.add_marker(pytest.mark.skip(reason="measures with other libraries: make bench-test"))
     items.sort(key=lambda item: group_of(item.nodeid) != "book")
 
 

@@ -13,8 +13,6 @@ from helpers.costs import measurements, timing
 from helpers.networks import backbone
 from helpers.steps import numerics
 
-pytestmark = [pytest.mark.slow, pytest.mark.bench]
-
 
 @pytest.fixture
 def tiny(folder, store):
