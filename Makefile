@@ -103,7 +103,7 @@ bench: $(READY)  ## time this book's code against others', on a quiet machine: A
 	$(BIN)/python -m bench $(ARGS)
 
 bench-test: $(READY)  ## the tests of that comparison, which start the other libraries
-	PYTHONPATH=src:tests $(BIN)/pytest -p conftest campaigns/test_contenders.py
+	PYTHONPATH=src:tests $(BIN)/pytest -p conftest campaigns/test_bench.py campaigns/test_stream.py
 
 lint: $(READY)  ## ruff, mypy, and the floors of the packages
 	$(BIN)/ruff check .

@@ -23,8 +23,8 @@ DOCS = [("d1", "u", "Bread", "Why bread turns brown in the oven. Sugars and prot
 QUERIES = [("q1", "why does bread turn brown"), ("q2", "how to stop iron rusting"), ("q3", "the of and")]
 
 
-GROUPS = {"book": ("test_book", "test_browser", "test_launch"),  # these look at the mini book
-          "timing": ("test_bench", "test_bench_stream", "test_peak_memory", "test_speed", "test_step_cost")}
+GROUPS = {"book": ("test_book", "test_browser"),  # these look at the mini book
+          "timing": ("test_peak_memory", "test_speed", "test_step_cost")}
 
 
 def group_of(nodeid):

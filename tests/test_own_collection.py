@@ -25,14 +25,20 @@ def own(folder, tmp_path):
     return str(shutil.copytree(folder, tmp_path / "own", ignore=shutil.ignore_patterns("*.train.tsv")))
 
 
+@pytest.fixture(scope="module")
+def known(tmp_path_factory):
+    """The recorded computations, read once: what other tests have made would stand in for what is missing."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("BOOK_STORE", str(tmp_path_factory.mktemp("empty")))
+        yield catalogue()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("chapter", [name for name in chapters.templates()
                                      if "collection" in chapters.schema(name) and name not in TRAINS_ON_IT | PASSAGES])
-def test_a_test_split_alone_is_enough(chapter, own, tmp_path, monkeypatch):
-    monkeypatch.setenv("BOOK_STORE", str(tmp_path / "empty"))  # what other tests have made would stand in for what is missing
-    known = chapters.schema(chapter)
-    given = {"collection": own, **({"unit": "document"} if "unit" in known else {}), **GIVEN.get(chapter, {})}
-    run = dry_run.of_chapter(chapter, chapters.resolve(chapter, "mini", given), catalogue())
+def test_a_test_split_alone_is_enough(chapter, own, known):
+    given = {"collection": own, **({"unit": "document"} if "unit" in chapters.schema(chapter) else {}), **GIVEN.get(chapter, {})}
+    run = dry_run.of_chapter(chapter, chapters.resolve(chapter, "mini", given), known)
     assert [line for line in run.stopped if "BadInput" in line[1]] == []
 
 

@@ -1,6 +1,6 @@
 """Verdicts recomputed from what executed pages carry, with numpy alone: nothing of the book's code takes part.
 
-    python tests/independent_verdicts.py book/chapters        # a folder of executed pages, or some of them
+    python campaigns/independent_verdicts.py book/chapters        # a folder of executed pages, or some of them
 
 For each judged claim the values of every query and seed give the difference, the noise of its trainings (paired where both
 systems have the same seeds), its intervals, and by the rules of `book/reading.md` the word. Declared things are read: margin

@@ -1,4 +1,4 @@
-"""The benchmark's own arithmetic: turns, medians, intervals, drift, files, goals. Nothing is timed here."""
+"""The arithmetic of measurements: turns, medians, intervals, drift, files, growth. Nothing is timed here."""
 
 import json
 import math
@@ -9,16 +9,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bench import __main__ as command
-from bench import serve, train, work
 from helpers import paths
 from helpers.costs import measurements, timing
 from helpers.costs.measurements import Measurements, busy, chosen, exponent, fraction, is_flat, is_linear, per_item
 from helpers.costs.timing import Drifted, always, check_drift, drift, interleave, ratio, spread
 from helpers.errors import BadInput
 from helpers.networks.backbone import encoder_flops
-from helpers.steps import numerics
-from local_server import serving
 
 # ---- turns ----
 
@@ -236,82 +232,7 @@ def test_the_machine_at_hand_is_chosen_else_the_latest_else_none(here):
         chosen([other, own], "c")
 
 
-# ---- the command ----
-
-@pytest.fixture
-def sections(here, monkeypatch):
-    """Sections that need no work; the one called train fails. What was run is noted."""
-    ran = []
-
-    def run(arguments, **_):
-        name, rounds, small, one_core = json.loads(arguments[-1])
-        ran.append((name, rounds, small, one_core))
-        result = {"rounds": rounds, "small": small, "of": name}
-        return SimpleNamespace(returncode=int(name == "train"), stdout=f"noise\n{json.dumps(result)}\n")
-
-    monkeypatch.setattr(command.subprocess, "run", run)
-    monkeypatch.setattr(command, "module", lambda name: SimpleNamespace(prepare=lambda scale: ran.append(f"prepare {name}")))
-    monkeypatch.setattr(work, "prepare", lambda scale: ran.append("prepare what sections share"))
-    monkeypatch.setattr(numerics, "device", lambda: "cpu")
-    return ran
-
-
-def test_every_section_is_made_ready_and_measured_in_a_process_of_its_own(sections):
-    assert command.main(["--only", "rerank", "--only", "growth", "--rounds", "7", "--small"]) == 0
-    assert sections == ["prepare what sections share", ("rerank", 7, True, True), "prepare growth", ("growth", 7, True, True)]
-    measured = measurements.read(measurements.file_of(""))["sections"]
-    assert {name: section["of"] for name, section in measured.items()} == {"rerank": "rerank", "growth": "growth"}
-
-
-def test_a_section_that_fails_does_not_stop_the_others(sections, tmp_path):
-    out = tmp_path / "other.json"
-    assert command.main(["--out", str(out)]) == 1
-    assert [line[0] for line in sections if isinstance(line, tuple)] == list(command.SECTIONS)
-    assert set(measurements.read(out)["sections"]) == set(command.SECTIONS) - {"train"}
-
-
-def test_a_gpu_leaves_the_cores_free_and_no_rounds_are_refused(sections, monkeypatch, capsys):
-    assert command.main(["--rounds", "0"]) == 2
-    assert "0 rounds" in capsys.readouterr().err
-    assert sections == []
-    monkeypatch.setattr(numerics, "device", lambda: "cuda")
-    command.main(["--only", "search"])
-    assert sections[-1] == ("search", command.ROUNDS, False, False)
-
-
-def test_a_load_counts_answers_and_refusals_with_their_seconds():
-    with serving({"search": b"{}"}) as served:
-        served.status, port = [503], int(served.url.rpartition(":")[2])
-        told = serve.load(port, ["a"], 1, requests=4)
-        assert (told["answers"], told["refused"]) == (3, 1)
-        assert 0 < told["p50"] <= told["p99"] < 3 / told["per_second"]
-        served.status = [503] * 4
-        assert serve.load(port, ["a"], 1, requests=4)["per_second"] == 0
-
-
-# ---- training's counts ----
-
-def test_examples_are_of_all_lengths_alike():
-    data = train.examples(2000)
-    lengths = [len(example["input_ids"]) for example in data.examples]
-    assert (min(lengths), max(lengths)) == (train.SHORTEST, train.LONGEST)
-    assert np.mean(lengths) == pytest.approx((train.SHORTEST + train.LONGEST) / 2, rel=0.03)
-    assert all(len(one["token_type_ids"]) == len(one["input_ids"]) for one in data.examples)
-    assert train.examples(5).examples == train.examples(5).examples
-
-
-@pytest.mark.slow
-def test_tokens_are_counted_as_a_batch_is_made():
-    from transformers import DataCollatorWithPadding
-
-    from helpers.networks.backbone import resolve
-
-    collator = train.Counting(DataCollatorWithPadding(resolve("packaged").tokenizer(), pad_to_multiple_of=4))
-    batch = collator([{"input_ids": [1, 2, 3]}, {"input_ids": [1, 2, 3, 4, 5]}])
-    assert batch["input_ids"].shape == (2, 8)
-    collator([{"input_ids": [1, 2]}])
-    assert collator.batches == [(8, 16), (2, 4)]
-
+# ---- growth ----
 
 def grown(seconds, megabytes=(9.0, 9.0)):
     """A cost at two sizes, the second ten times the first."""
