@@ -1,5 +1,6 @@
 """Completing a bare runtime: what is there stays, what is missing or too old comes in the book's versions."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -12,8 +13,7 @@ from packaging.utils import canonicalize_name
 
 from extension import load
 from helpers import paths
-from press import chapters, launch
-from press.cite import Repository
+from press import chapters, cite
 from test_lock import LOCK, PROJECT, pinned
 
 # Needed to build the book, to print it, or by Jupyter alone, which a runtime has: no chapter imports them.
@@ -144,11 +144,11 @@ def test_the_setup_cell_makes_a_python_without_the_book_import_it(tmp_path):
         for old in [*site.glob("setuptools*"), *site.glob("_distutils_hack")]:  # venv's own may be too old to build the book
             shutil.rmtree(old)
         (site / "borrowed.pth").write_text(os.pathsep.join(p for p in sys.path if p.endswith("site-packages")) + "\n")
-    cell = "".join(launch.setup_cell(Repository("me", "my-book", "main"))["source"])
+    cell = "".join(json.loads(chapters.template("seeds").read_text())["cells"][1]["source"])
     script = cell + "\nfrom helpers import paths\nfrom press import chapters\n" \
         "from helpers.systems.testbed import Testbed\nprint(paths.ROOT, len(chapters.templates()), Testbed.__module__, sep='|')\n"
     env = {**os.environ, "GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": f"url.file://{source}.insteadOf",
-           "GIT_CONFIG_VALUE_0": "https://github.com/me/my-book", "PYTHONNOUSERSITE": "1"}
+           "GIT_CONFIG_VALUE_0": cite.configured().url, "PYTHONNOUSERSITE": "1"}
     if not downloads:
         env |= {"PIP_NO_BUILD_ISOLATION": "0", "PIP_NO_INDEX": "1"}  # 0: do not isolate
     for name in ("PYTHONPATH", "BOOK_ROOT", "VIRTUAL_ENV"):

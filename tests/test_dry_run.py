@@ -8,8 +8,7 @@ from helpers import paths, steps
 from helpers.errors import BadInput
 from helpers.steps import ledger
 from press import dry_run
-from press.amounts import times_as_many
-from press.dry_run import catalogue
+from press.known import catalogue, times_as_many
 
 IMPORTS = "from dry_steps_module import doubled, numbers, total"
 

@@ -7,7 +7,7 @@ import pytest
 from dry_steps import ship
 from helpers import paths
 from helpers.steps.store import Store
-from press.dry_run import Known, catalogue, nearest, why
+from press.known import Known, catalogue, nearest, why
 
 
 def recipe(step="train", version=1, **arguments):

@@ -72,8 +72,7 @@ def test_without_an_address_no_button_leads_elsewhere_and_no_page_speaks_of_it()
     ("https://example.org/me/my-book", "set"), ("/srv/git/my-book", "set"),
     ("https://github.com/me/my-book/tree", "set"), (None, "set")])
 def test_a_clone_of_a_public_repository_points_there_and_any_other_at_the_set_address(tmp_path, monkeypatch, remote, owner):
-    for name in ("BOOK_REPOSITORY", "GITHUB_REPOSITORY"):
-        monkeypatch.delenv(name, raising=False)
+    monkeypatch.delenv("BOOK_REPOSITORY", raising=False)
     subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
     if remote:
         subprocess.run(["git", "remote", "add", "origin", remote], cwd=tmp_path, check=True)
@@ -99,14 +98,14 @@ def test_the_instructions_name_the_chapter_and_commands_that_exist():
 
 
 @pytest.mark.parametrize("chapter", TEMPLATES)
-def test_every_template_has_the_setup_cell_of_the_configured_address_below_its_title(chapter):
-    cells = json.loads(chapters.template(chapter).read_text())["cells"]
-    assert cells[1] == launch.setup_cell(cite.configured()), "run `make address`, which puts it there"
+def test_every_template_has_the_same_setup_cell_of_the_configured_address_below_its_title(chapter):
+    cells, first = (json.loads(chapters.template(name).read_text())["cells"] for name in (chapter, TEMPLATES[0]))
+    assert cells[1] == first[1] and f"{cite.configured().url} book" in "".join(first[1]["source"]), "run `make address`"
     assert ["setup" in cell["metadata"].get("tags", []) for cell in cells].count(True) == 1
 
 
 def test_the_setup_cell_fetches_the_book_where_it_is_not_installed_and_else_does_nothing(monkeypatch, tmp_path):
-    run, source = [], "".join(launch.setup_cell(PLACE)["source"])
+    run, source = [], "".join(json.loads(chapters.template("seeds").read_text())["cells"][1]["source"])
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", list(sys.path))
     monkeypatch.setattr(subprocess, "run", lambda command, **options: run.append((command, options.get("check"))))
@@ -114,7 +113,7 @@ def test_the_setup_cell_fetches_the_book_where_it_is_not_installed_and_else_does
     assert run == []
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     exec(source, {})  # noqa: S102
-    assert run == [("test -d book || git clone -q --depth 1 https://github.com/me/my-book book", True),
+    assert run == [(f"test -d book || git clone -q --depth 1 {cite.configured().url} book", True),
                    ([sys.executable, "book/colab.py"], True)]
     assert sys.path[0] == str(tmp_path / "book" / "src")
 
@@ -123,14 +122,13 @@ def test_a_new_address_changes_one_line_and_every_setup_cell_once_and_a_wrong_on
     places("BOOK", "NOTEBOOKS")
     config = paths.BOOK / "_config.yml"
     config.write_text(CONFIG)
-    write_template("Über", "1")
-    assert launch.address("https://github.com/me/fork/").endswith("me/fork: 1 setup cells changed")
-    assert config.read_text() == (kept := CONFIG.replace("OWNER/x.git", "me/fork"))
-    assert launch.address("").endswith("me/fork: 0 setup cells changed")
+    write_template("Über", "git clone https://github.com/OWNER/x book", "https://github.com/OWNER/xyz")
+    assert launch.address("https://github.com/me/fork/").endswith("me/fork: 2 files changed")
+    assert config.read_text() == (kept := CONFIG.replace("OWNER/x", "me/fork"))
+    assert launch.address("").endswith("me/fork: 0 files changed")
     with pytest.raises(BadInput):
         launch.address("https://example.org/me/fork")
     assert config.read_text() == kept
     launch.address("https://github.com/you/other")
     text = (paths.NOTEBOOKS / "Über.ipynb").read_text()
-    assert text.count("git clone") == 1 and "you/other" in text and "# Über" in text
-    assert [cell["id"] for cell in json.loads(text)["cells"]].index("setup") == 1
+    assert "git clone https://github.com/you/other book" in text and "OWNER/xyz" in text and "# Über" in text

@@ -1,6 +1,5 @@
 """A collection of one's own with a test split alone runs wherever a chapter does not train on it: looked at without computing."""
 
-import ast
 import shutil
 
 import pytest
@@ -11,7 +10,7 @@ from helpers.errors import BadInput, NetworkNeeded
 from helpers.systems.evaluated import evaluate
 from helpers.systems.testbed import Testbed
 from press import chapters, commands, dry_run, execute, side_by_side
-from press.dry_run import catalogue
+from press.known import catalogue
 
 TRAINS_ON_IT = {"candidates", "distillation", "embeddings", "encoders", "epochs", "explorer", "fine_tuning_sizes", "grid",
                 "model_size", "parameters", "recipe", "seeds", "sequence_length", "similarity", "speed"}
@@ -120,10 +119,3 @@ def test_a_profile_whose_folder_is_missing_has_no_baseline_and_says_so(tmp_path,
     monkeypatch.setattr(paths, "CHAPTERS", tmp_path)
     (line,) = commands.make_baseline("pipeline", "trec")
     assert line.startswith("pipeline: there is no baseline page to compare with, and none can be made: no collection 'data/")
-
-
-def test_what_a_function_keeps_to_itself_is_no_name_of_the_template():
-    written = "def f(task):\n    one = [row for row in task if row in known]\n    return one\ntrue |= {'a': f(task)}"
-    function, augmented = ast.parse(written).body
-    assert dry_run._names(function) == ({"known"}, {"f"})
-    assert dry_run._names(augmented) == ({"true", "f", "task"}, {"true"})

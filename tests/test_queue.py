@@ -1,7 +1,5 @@
 """The queue of what is to be computed for the claims: its lines are pages of the book, and it says which comes next."""
 
-import os
-import signal
 import sys
 
 import pytest
@@ -58,18 +56,3 @@ def test_the_queue_says_what_is_done_what_is_missing_and_what_comes_next(lines, 
     for name, reason in (("5", "no line 5"), ("3", "no chapter has it")):
         with pytest.raises(BadInput, match=reason):
             list(commands.pack(name, paths.ROOT, "almanac", {}, 16))
-
-
-def test_the_queue_is_worked_line_by_line_until_its_time_is_over(lines, monkeypatch):
-    def chapter(name, profile, given, no_render):
-        if name == "texts":
-            raise BadInput("the dictionaries are not here")
-        if given["count"] == "5":
-            signal.alarm(0)  # the time that is left, which is over
-            signal.raise_signal(signal.SIGALRM)
-        yield f"{name} {given['count']}"
-
-    monkeypatch.setattr("press.commands.chapter", chapter)
-    monkeypatch.setattr(os, "nice", lambda more: None)
-    assert list(commands.queue(work=1)) == ["one 4", "odd texts: the dictionaries are not here",
-                                         "the time is over: finished steps are kept, training runs go on at the next call"]

@@ -1,5 +1,6 @@
-"""The repository: its address in one place, overridden by GitHub's own variable and by the reader's; its size."""
+"""The repository: its address in one place, overridden by the reader's; its size."""
 
+import re
 import subprocess
 
 import pytest
@@ -11,16 +12,13 @@ from press.cite import Repository
 
 @pytest.fixture(autouse=True)
 def nothing_set(monkeypatch):
-    for name in ("BOOK_REPOSITORY", "GITHUB_REPOSITORY"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(cite, "origin", lambda branch: None)
+    monkeypatch.delenv("BOOK_REPOSITORY", raising=False)
+    monkeypatch.setattr(cite, "REMOTE", re.compile("no remote"))
 
 
-def test_the_address_is_the_reader_s_else_github_s_else_the_configured_one(places, monkeypatch):
+def test_the_address_is_the_reader_s_else_the_configured_one(places, monkeypatch):
     (places("BOOK") / "book" / "_config.yml").write_text("repository: {url: https://github.com/me/my-book, branch: trunk}")
     assert cite.repository() == Repository("me", "my-book", "trunk")
-    monkeypatch.setenv("GITHUB_REPOSITORY", "fork/other")
-    assert cite.repository() == Repository("fork", "other", "trunk")
     monkeypatch.setenv("BOOK_REPOSITORY", "https://github.com/mine/book.git")
     assert cite.repository() == Repository("mine", "book", "trunk")
 

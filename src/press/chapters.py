@@ -10,7 +10,6 @@ import functools
 import json
 import os
 import re
-import threading
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
@@ -27,7 +26,6 @@ from press import bounds
 from press.edited import notebook_of, yaml_of
 from press.terminal import shortened
 
-PARSING = threading.Lock()
 LONGEST = 200  # characters of a wrong value that are shown
 
 
@@ -146,7 +144,7 @@ def schema(name: str) -> dict[str, Parameter]:
 def _declarations(source: str, file: Path) -> dict[str, Parameter]:
     lines, declared = source.splitlines(), {}
     try:
-        nodes = parsed(source).body
+        nodes = ast.parse(source).body
     except SyntaxError as error:
         raise BadInput(f"{(error.text or '').strip()!r} is no Python", file=file,
                        mend="write `name: type = default  # meaning`") from None
@@ -159,12 +157,6 @@ def _declarations(source: str, file: Path) -> dict[str, Parameter]:
         meaning = lines[(node.end_lineno or node.lineno) - 1].split("#", 1)[1].strip()
         declared[name] = Parameter(name, ast.unparse(node.annotation), ast.literal_eval(node.value), meaning)
     return declared
-
-
-def parsed(code: str) -> ast.Module:
-    """The syntax tree of a source. One at a time: in Python 3.11 two threads that parse can fail (python/cpython#106905)."""
-    with PARSING:
-        return ast.parse(code)
 
 
 class Profile(BaseModel, extra="forbid"):

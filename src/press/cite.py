@@ -2,7 +2,7 @@
 
 The repository's public address, from which every launch link, citation and clone follows, stands in `book/_config.yml` under
 `repository`. The place that this clone came from goes before it, if that is on GitHub, so that a fork's book points to the fork;
-on GitHub's machines the repository of the workflow; `BOOK_REPOSITORY` before all.
+`BOOK_REPOSITORY` goes before both.
 """
 
 import json
@@ -10,12 +10,10 @@ import os
 import re
 import shlex
 import subprocess
-from importlib.metadata import Distribution, distributions
 from typing import Any, NamedTuple
 
 from helpers import paths
 from helpers.errors import BadInput
-from helpers.pages.fragments import Html, details, table
 from helpers.steps import recipe
 from press import chapters, execute, variants
 from press.edited import yaml_of
@@ -30,27 +28,7 @@ def citation() -> dict[str, Any]:
     fields = content if isinstance(content, dict) else {}
     if missing := [name for name in ("title", "authors", "version", "date-released") if not fields.get(name)]:
         raise BadInput(f"no {missing[0]}", file=file, mend="add it, or restore the file from git")
-    if not all(isinstance(one, dict) and "name" in one for one in fields["authors"]):
-        raise BadInput("an author without `name`", file=file, mend="add it")
     return fields
-
-
-def installed() -> Html:
-    """The packages that are installed here, folded: each with its version and its licence."""
-    rows = sorted((one.name, one.version, licence(one)) for one in distributions())
-    caption = f"The {len(rows)} packages that made these pages, with their licences"
-    return details(caption, table(caption, ("package", "version", "licence"), rows, numeric_from=9))
-
-
-def licence(package: Distribution) -> str:
-    """What its metadata call it: an SPDX expression, classifiers, or a text; else the first line of its file."""
-    def told(name: str) -> list[str]:
-        return package.metadata.get_all(name) or []
-
-    official = [one.rpartition(" :: ")[2] for one in told("Classifier") if "License :: OSI Approved :: " in one]
-    if named := "".join(told("License-Expression")) or "; ".join(official) or "".join(told("License")).strip():
-        return named.splitlines()[0]
-    return next((file.read_text().strip().splitlines()[0] for file in package.files or () if file.name == "LICENSE"), "")
 
 
 def latex(text: str) -> str:
@@ -61,24 +39,24 @@ def latex(text: str) -> str:
 def bibtex(page: str = "", run: dict[str, Any] | None = None) -> str:
     """The entry of the book, of a page's chapter whoever runs it, or of the run on a page (`candidates--1c472a`): with profile,
     commit, date and the parameters that are not as the chapter declares them. Without a public address no `url`."""
-    about, place = citation(), repository()
+    about, place, chapter = citation(), repository(), variants.chapter_of(page)
     kind, key, book = "incollection" if page else "book", "neural-ranking-reproduced", latex(about["title"])
+    site = "" if place.is_placeholder else f"https://{place.owner.lower()}.github.io/{place.name}/"
     fields = {"author": " and ".join(f"{{{latex(one['name'])}}}" for one in about["authors"]), "title": book,
               "year": str(about["date-released"])[:4], "publisher": "Self-published", "note": f"Version {about['version']}",
-              "url": "" if place.is_placeholder else f"https://{place.owner.lower()}.github.io/{place.name}/"}
+              "url": f"{site}chapters/{page}.html" if site and page else site}
     if page:
-        chapter, key = variants.chapter_of(page), f"{key}-{page}"
+        key = f"{key}-{page}"
         fields |= {"title": f"{{{latex(chapters.chapter(chapter).title)}}}", "booktitle": book}
-        fields["url"] += f"chapters/{page}.html" if fields["url"] else ""
     if run:
-        known, kind, digest, date = chapters.schema(chapter), "misc", parameters_digest(run), run.get("date", "")[:10]
+        known, digest, date = chapters.schema(chapter), parameters_digest(run), run.get("date", "")[:10]
         values = ", ".join(f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in run["parameters"].items()
                            if name not in known or value != known[name].default)
         note = (f"Run of the profile {run['profile']} at commit {run['commit']}; parameters {digest}: "
                 f"{f'{values}; all others' if values else 'all'} as the chapter declares them{date and f'; run on {date}'}")
+        kind, key = "misc", f"{key}-{digest}"
         fields |= {"title": f"{fields['title']}: one run of a chapter of {book}", "year": date[:4] or fields["year"],
                    "version": latex(run["commit"]), "note": latex(note), "publisher": "", "booktitle": ""}
-        key = f"{key}-{digest}"
     return "\n".join([f"@{kind}{{{key},", *(f"  {name} = {{{value}}}," for name, value in fields.items() if value), "}"])
 
 
@@ -145,20 +123,13 @@ def repository() -> Repository:
     usual = configured()
     if own := os.environ.get("BOOK_REPOSITORY"):
         return parsed(own, usual.branch, "BOOK_REPOSITORY")
-    if running := os.environ.get("GITHUB_REPOSITORY"):
-        return parsed(f"https://github.com/{running}", usual.branch, "GITHUB_REPOSITORY")
-    return origin(usual.branch) or usual
-
-
-def origin(branch: str) -> Repository | None:
-    """The repository that this clone came from; None if it is not on GitHub."""
     try:
         done = subprocess.run(["git", "remote", "get-url", "origin"], cwd=paths.ROOT, capture_output=True, text=True, check=False)
     except OSError:  # no git
-        return None
+        return usual
     remote = REMOTE.fullmatch(done.stdout.strip())
     address = ADDRESS.fullmatch(f"https://github.com/{remote[1]}") if remote else None
-    return Repository(address[1], address[2], branch) if address else None
+    return Repository(address[1], address[2], usual.branch) if address else usual
 
 
 def configured() -> Repository:

@@ -30,7 +30,7 @@ EXIT_CODES = """exit codes: 0 all went well; 1 `verify` found a difference; 2 wh
 
 LONGEST = 40  # characters of a wrong argument that are shown
 RERANKERS = ("both", "base", "minilm", "general", "none")
-LONG = ("rebuild:build", "commands:chapter", "commands:export", "record:verify", "commands:queue")
+LONG = ("rebuild:build", "commands:chapter", "commands:export", "record:verify")
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -115,8 +115,7 @@ def _parser() -> argparse.ArgumentParser:
             option("--folder", type=Path, default=Path("pack"), help="an empty folder for the parts"),
             option("--part", type=_positive, default=16, metavar="MIB", help="the size of a part, at most"),
             option("--list", dest="only_list", action="store_true", help="say only what it would hold"))
-    command("queue", "commands:queue", "say what is to be computed for the claims, best first: done, missing, next",
-            option("--work", type=_positive, default=0, metavar="MINUTES", help="make its pages here, with low priority"))
+    command("queue", "commands:queue", "say what is to be computed for the claims, best first: done, missing, next")
     command("unpack", "commands:unpack", "put what came back from there into the step store", option("folder", type=_folder))
     command("fetch", "fetching:fetch_profile", "fetch in advance all that a profile needs from the network; call again to go on",
             profile, option("--list", dest="only_list", action="store_true", help="say only what there is to fetch"))
@@ -180,7 +179,7 @@ def _parser() -> argparse.ArgumentParser:
     command("why", "why:why", "explain why two runs of one system differ", option("first", type=Path, help="a TREC run"),
             option("second", type=Path, help="another one"))
     command("pdf", "commands:pdf", "print the rendered book as a PDF and link it from the pages")
-    command("address", "launch:address", "set the repository's public address, here and in the templates' setup cells",
+    command("address", "launch:address", "set the repository's public address, in the settings and the templates' setup cells",
             option("url", nargs="?", default="", help="https://github.com/<owner>/<name>; without it, the present one"))
     command("steps", "step_digests:accept", "accept the present source of every step (tests/steps.json)")
     command("clean-variants", "commands:clean_variants", "remove the variant pages and their comparisons", no_render)

@@ -3,8 +3,6 @@
 
 import ast
 import json
-import os
-import signal
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -20,7 +18,7 @@ from helpers.steps.pack import unpack as entered
 from helpers.systems.evaluated import Evaluation
 from press import build as building
 from press import chapters, dry_run, execute, explain, generated, printed, side_by_side, variants
-from press.dry_run import catalogue
+from press.known import catalogue
 from press.step_digests import import_all
 
 
@@ -90,13 +88,12 @@ def export(chapter: str, profile: str, given: dict[str, str], names: Sequence[st
     alone, and the chapter is executed then (a model that is not kept is trained again); its page stays as it is. With `models`
     the cross-encoder of each run is written beside it. BadInput for a system that is not the chapter's.
     """
-    costs = explain.followed(execute.request(chapter, profile, given), catalogue())
-    reached = not any("provenance" in statement for statement, _ in costs.run.stopped)
-    if reached:
+    costs = explain.plan(chapter, profile, given, anyway=True)
+    if costs.run.shown:
         _chosen(chapter, costs.run, names)
-    if costs.expected or not reached:
+    if not costs.is_free:
         yield costs.told()
-    whole = dry_run.in_full(chapter, costs.request.values) if costs.expected or not reached else costs.run
+    whole = costs.run if costs.is_free else dry_run.in_full(chapter, costs.request.values)
     folder.mkdir(parents=True, exist_ok=True)
     for name, system in _chosen(chapter, whole, names).items():
         file = folder / f"{chapter}.{name}.run"
@@ -129,12 +126,9 @@ def clean_variants(no_render: bool) -> Iterator[str]:
         yield "book: rendered without them"
 
 
-def queue(work: int = 0) -> Iterator[str]:
+def queue() -> Iterator[str]:
     """The lines of the queue, each once its chapter's dry run is through, which takes seconds: what is done, what is missing, and
-    what comes next. With minutes to `work`, its pages are made here, best first."""
-    if work:
-        yield from _worked(60 * work)
-        return
+    what comes next."""
     known, following = catalogue(), ""
     for number, item in enumerate(queued(), start=1):
         claims = ", ".join(item["claims"])
@@ -155,25 +149,6 @@ def queue(work: int = 0) -> Iterator[str]:
                 following = f"next: book pack {number}, or here: book chapter {item['chapter']}{values}"
         yield f"{number:2} {item['what']}: {state}; {fragments.seconds(item['seconds'])} on two cores; {claims}"
     yield following or "nothing is missing that can be computed here"
-
-
-def _worked(seconds: int) -> Iterator[str]:
-    """Make the queue's pages with low priority until the time is over; what was finished by then is kept, and a training goes on
-    at the next call."""
-    os.nice(19)
-    signal.signal(signal.SIGALRM, signal.default_int_handler)  # as Ctrl-C ends a chapter
-    signal.alarm(seconds)
-    try:
-        for item in (item for item in queued() if "lacks" not in item):
-            try:
-                yield from chapter(item["chapter"], "almanac", _given(item), no_render=True)
-            except (BadInput, NetworkNeeded) as error:
-                yield f"{item['what']}: {error}"
-    except KeyboardInterrupt:
-        if signal.alarm(0):  # it was Ctrl-C
-            raise
-        yield "the time is over: finished steps are kept, training runs go on at the next call"
-    signal.alarm(0)
 
 
 def queued() -> list[dict[str, Any]]:

@@ -6,45 +6,34 @@ If none is, the statement stops, and so does every later one that uses a name wh
 
 Steps are named by their recipes, not by values, so what is listed is what would run, with one exception: after a stand-in, a step
 whose plain parameter is read off a value, such as a tuned k1, may be listed with another parameter.
-
-The network is out of reach. Queries and judgments of an ir_datasets id are then those of the Almanac's split: steps are named
-by their recipes, which do not depend on them. A model of the hub that is not here has the shape that its name tells, or that of
-BERT-base. Whatever else needs the network is refused.
 """
 
 import ast
 import contextlib
-import functools
 import io
 import itertools
 import os
 import re
 import socket
-import symtable
 import tempfile
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-import pandas as pd
-
-from helpers import paths
 from helpers.data import hub
 from helpers.data.almanac import Almanac
 from helpers.data.irds import IrDatasets
 from helpers.errors import BadInput, NetworkNeeded
 from helpers.networks import backbone
 from helpers.pages import carried, page
-from helpers.steps import Step, fresh_since, ledger, recipe
-from helpers.steps.recorded import Recorded
-from helpers.steps.store import Entry, Store
+from helpers.steps import Step, ledger, recipe
+from helpers.steps.store import Entry
 from helpers.systems.evaluated import Evaluation
 from press import chapters
 from press.fetching import parts_of, texts_in
-from press.terminal import shortened
+from press.known import Catalogue, nearest
 from press.variants import PageRequest
 
 MANY = 50_000_000  # bytes of texts that are no longer read in a moment
@@ -52,92 +41,6 @@ QUICK = ("queries", "qrels", "text_store", "aggregated", "z_scored", "run_measur
 TEXTS = 100  # of a collection that is not here: enough to go on with
 SHAPE = re.compile(r"L-(\d+)_H-(\d+)_A-(\d+)")  # layers, width and heads in the names of Google's smaller BERTs
 BASE = (12, 768, 12)
-SHOWN, LONGEST = 3, 40  # arguments named as a reason, and characters of a value
-Arguments = dict[tuple[str, str], str]  # values by step and argument
-
-
-@dataclass(frozen=True)
-class Known:
-    """A computation that was made before."""
-
-    recipe: dict[str, Any]  # of its step
-    key: str  # of the recipe
-    seconds: float | None  # it took, without its inputs; None if nobody noted it
-    kept: Store | Recorded | None  # where its entry is, unread; None if only a later step names it
-
-    @functools.cached_property
-    def arguments(self) -> Arguments:
-        """Its own and those of all below it."""
-        return arguments(self.recipe)
-
-
-def catalogue() -> dict[str, list[Known]]:
-    """All known computations by the name of their step; an entry itself comes before what a later step has of it."""
-    by_key: dict[str, Known] = {}
-    for kept in (Store(paths.store()), Recorded(paths.RESULTS)):
-        for known in (known for manifest in kept.manifests() for known in _of_manifest(manifest, kept)):
-            if known.key not in by_key or (by_key[known.key].kept is None and known.kept is not None):
-                by_key[known.key] = known
-    by_step = defaultdict(list)
-    for known in by_key.values():
-        by_step[known.recipe["step"]].append(known)
-    return by_step
-
-
-def _of_manifest(manifest: dict[str, Any], kept: Store | Recorded) -> list[Known]:
-    try:
-        own = Known(manifest["recipe"], manifest["key"], manifest.get("seconds"), kept)
-        return [own, *_below(own.recipe, manifest.get("inputs") or [])]
-    except (LookupError, TypeError):
-        return []  # a damaged entry holds nothing
-
-
-def _below(upper: dict[str, Any], lines: Sequence[dict[str, Any]]) -> Iterator[Known]:
-    """The steps below one, in the order in which they stand in the recipe."""
-    for part, line in zip(recipe.input_steps(upper), lines, strict=False):
-        if line["step"] == part["step"]:
-            yield Known(part, line["key"], line.get("seconds"), None)
-            yield from _below(part, line.get("inputs") or [])
-
-
-def arguments(whole: dict[str, Any]) -> Arguments:
-    """The plain arguments of a recipe's step, and of all steps below it, with the data."""
-    values: dict[tuple[str, str], set[str]] = defaultdict(set)
-    for part in recipe.parts(whole):
-        if "data" in part:
-            values["data", "/".join(map(str, part["data"]))].add(f"{part.get('collection', '')} {part.get('digest', '')}".strip())
-            continue
-        values[part["step"], "version"].add(str(part.get("version")))
-        for name, value in part["arguments"].items():
-            if not any(recipe.parts_in(value)):
-                values[part["step"], name].add(recipe.canonical(value))
-    return {place: ", ".join(sorted(found)) for place, found in values.items()}
-
-
-def nearest(missing: dict[str, Any], known: Iterable[Known]) -> Known | None:
-    """The known computation that differs from a missing one in the fewest arguments; among equals one of the Almanac."""
-    ours = arguments(missing)
-
-    def distance(one: Known) -> tuple[int, int, str]:
-        away = sum(step == "data" and not value.startswith("almanac") for (step, _), value in one.arguments.items())
-        return sum(ours.get(place) != one.arguments.get(place) for place in {*ours, *one.arguments}), away, one.key
-
-    return min(known, default=None, key=distance)
-
-
-def why(missing: dict[str, Any], key: str, near: Known | None) -> str:
-    """Why a step is missing: what differs from the nearest computation, or what became of it."""
-    if near is None:
-        return "never computed"
-    if near.key == key:
-        return "all is computed again" if fresh_since() is not None else "not kept" if near.kept is None else "damaged"
-    ours, theirs = arguments(missing), near.arguments
-    differing = sorted((place for place in ours if ours[place] != theirs.get(place)),
-                       key=lambda place: (place[0] != missing["step"], place))
-    reasons = [f"{'' if step == missing['step'] else f'{step}: '}{name} = {shortened(ours[step, name], LONGEST)} "
-               f"(nearest: {shortened(theirs.get((step, name), 'none'), LONGEST)})" for step, name in differing[:SHOWN]]
-    return "; ".join([*reasons, *([f"{len(differing) - SHOWN} more"] if len(differing) > SHOWN else [])])
-
 
 
 class NoValue(Exception):
@@ -185,8 +88,8 @@ class DryRun:
             and sum(file.stat().st_size for part in data for file in part.sources()) < MANY)
 
 
-def of_chapter(chapter: str, values: dict[str, Any], known: dict[str, list[Known]]) -> DryRun:
-    """Execute a chapter's template dry, with these values of its parameters; `known` are computations made before, by step.
+def of_chapter(chapter: str, values: dict[str, Any], known: Catalogue) -> DryRun:
+    """Execute a chapter's template dry, with these values of its parameters.
 
     BadInput if the chapter would stop with these parameters before anything is computed.
     """
@@ -203,8 +106,7 @@ def of_chapter(chapter: str, values: dict[str, Any], known: dict[str, list[Known
         ledger.note({**entry.manifest, "key": step.key}, source)
         return entry
 
-    with (tempfile.TemporaryDirectory() as folder, stand_ins(), patch.object(Step, "entry", look_up),
-          contextlib.redirect_stderr(io.StringIO())):  # what it tries is no progress
+    with tempfile.TemporaryDirectory() as folder, offline(), patch.object(Step, "entry", look_up):
         _execute(chapter, values, run)
         for step in [one for one in run.missing.values() if not one.inputs()]:
             run.at_hand(step, folder)  # a folder's texts, too, are found wrong now, and not after the trainings
@@ -233,7 +135,7 @@ def check(wanted: PageRequest) -> bool:
         run.missing[step.key] = step
         raise NoValue(f"needs the value of {step.name}")
 
-    with contextlib.suppress(NetworkNeeded), stand_ins(), patch.object(Step, "entry", no_value):
+    with contextlib.suppress(NetworkNeeded), offline(), patch.object(Step, "entry", no_value):
         _execute(wanted.chapter, wanted.values, run)
     if any(step.lookup()[0] is None for step in run.missing.values()):
         for model in dict.fromkeys(parts_of(text) for text in texts_in(wanted.values) if text.startswith("hub:")):
@@ -242,48 +144,28 @@ def check(wanted: PageRequest) -> bool:
     return True
 
 
-def _stand_in(step: Step, known: dict[str, list[Known]]) -> Entry:
+def _stand_in(step: Step, known: Catalogue) -> Entry:
     near = nearest(step.recipe(), [one for one in known.get(step.name, []) if one.kept is not None])
     entry = near.kept.find(step.name, near.key, "") if near is not None and near.kept is not None else None
-    if entry is not None and entry.manifest["form"] == step.definition.form:
-        return entry
-    for part in step.inputs() if step.definition.form in ("run", "table") else ():  # a ranking stands in for what is made of it
-        with contextlib.suppress(NoValue):
-            entry = part.lookup()[0] or _stand_in(part, known)
-            if entry.manifest["form"] == "run":
-                return entry
-    raise NoValue(f"needs the value of {step.name}")
+    if entry is None or entry.manifest["form"] != step.definition.form:
+        raise NoValue(f"needs the value of {step.name}")
+    return entry
 
 
 def _execute(chapter: str, values: dict[str, Any], run: DryRun) -> None:
     """Execute a template's statements; nothing is printed, and what it used and shows is noted in `run` alone."""
     scope: dict[str, Any] = {"__name__": "__main__"}
-    unknown: set[str] = set()
     with (patch.object(ledger, "USED", run.used), contextlib.redirect_stdout(io.StringIO()), patch.object(
             page, "provenance", lambda *systems: run.shown.extend(carried.evaluations(*systems)))):
         for cell in chapters.chapter(chapter).code:
             for statement in ast.parse(cell.source).body:
-                used, made = _names(statement)
-                lacking = sorted(used & unknown)
-                reason = f"needs {', '.join(lacking)}" if lacking else _problem(statement, scope, run)
-                if reason:
-                    unknown |= made
+                if reason := _problem(statement, scope, run):
                     run.stopped.append((ast.unparse(statement), reason))
+                    for node in ast.walk(statement):
+                        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                            scope.pop(node.id, None)
             if "parameters" in cell.metadata.get("tags", []):
                 scope.update(values)
-
-
-def _names(statement: ast.stmt) -> tuple[set[str], set[str]]:
-    """The names of the template that a statement uses, and those that it sets; not what a function or a loop keeps to itself."""
-    template = symtable.symtable(ast.unparse(statement), "<chapter>", "exec")
-    made = {name.get_name() for name in template.get_symbols() if name.is_assigned()}
-    used = {name.get_name() for name in template.get_symbols() if name.is_referenced()}
-    inner = template.get_children()
-    while inner:
-        scope = inner.pop()
-        used |= {name.get_name() for name in scope.get_symbols() if name.is_global() and name.is_referenced()}
-        inner += scope.get_children()
-    return used | (made if isinstance(statement, ast.AugAssign) else set()), made
 
 
 def _problem(statement: ast.stmt, scope: dict[str, Any], run: DryRun) -> str:
@@ -293,6 +175,8 @@ def _problem(statement: ast.stmt, scope: dict[str, Any], run: DryRun) -> str:
     except NoValue as missing:
         return str(missing)
     except Exception as error:
+        if isinstance(error, NameError) and run.stopped:
+            return f"needs {error.name}"
         if run.missing and not isinstance(getattr(error, "file", None), Path) and (
                 run.stand_ins or not isinstance(error, BadInput | NetworkNeeded)):
             return f"does not work without the missing values ({type(error).__name__})"
@@ -304,22 +188,16 @@ def _problem(statement: ast.stmt, scope: dict[str, Any], run: DryRun) -> str:
 
 
 @contextlib.contextmanager
-def stand_ins() -> Iterator[None]:
-    """Let nothing reach the network or the terminal for a while."""
-    with (contextlib.redirect_stderr(io.StringIO()), patch.object(socket, "getaddrinfo", _refused),
-          patch.object(socket.socket, "connect", _refused),
-          patch.object(IrDatasets, "queries", lambda collection, split: _almanac("queries", collection, split)),
-          patch.object(IrDatasets, "qrels", lambda collection, unit, split: _almanac("qrels", collection, unit, split)),
-          patch.object(IrDatasets, "texts", lambda collection, unit: itertools.islice(Almanac().texts(unit), TEXTS)),
-          patch.object(backbone, "configuration", _configuration(backbone.configuration))):
-        yield
+def offline() -> Iterator[None]:
+    """Let nothing reach the network or the terminal for a while. Queries, judgments and the first texts of an ir_datasets id are
+    then those of the Almanac: steps are named by their recipes, which do not depend on them. A model of the hub that is not here
+    has the shape that its name tells, or that of BERT-base. Whatever else needs the network is refused."""
+    real = backbone.configuration
 
+    def almanac(kind: str) -> Any:
+        return lambda collection, *names: getattr(Almanac(), kind)(
+            *names[:-1], names[-1] if names[-1] in collection.splits else "test")
 
-def _refused(*_: Any, **__: Any) -> Any:
-    raise OSError("a dry run does not use the network")
-
-
-def _configuration(real: Callable[[backbone.Backbone], Any]) -> Callable[[backbone.Backbone], Any]:
     def configuration(model: backbone.Backbone) -> Any:
         if model.revision is None or hub.is_here(model.source, model.revision):
             return real(model)
@@ -328,9 +206,12 @@ def _configuration(real: Callable[[backbone.Backbone], Any]) -> Callable[[backbo
         layers, width, heads = map(int, (SHAPE.findall(model.source) or [BASE])[0])
         return BertConfig(num_hidden_layers=layers, hidden_size=width, num_attention_heads=heads, intermediate_size=4 * width)
 
-    return configuration
+    with (contextlib.redirect_stderr(io.StringIO()), patch.object(socket, "getaddrinfo", _refused),
+          patch.object(socket.socket, "connect", _refused), patch.object(backbone, "configuration", configuration),
+          patch.object(IrDatasets, "queries", almanac("queries")), patch.object(IrDatasets, "qrels", almanac("qrels")),
+          patch.object(IrDatasets, "texts", lambda _, unit: itertools.islice(Almanac().texts(unit), TEXTS))):
+        yield
 
 
-def _almanac(kind: str, collection: IrDatasets, *names: str) -> pd.DataFrame:
-    split = names[-1] if names[-1] in collection.splits else "test"
-    return getattr(Almanac(), kind)(*names[:-1], split)
+def _refused(*_: Any, **__: Any) -> Any:
+    raise OSError("a dry run does not use the network")

@@ -2,7 +2,7 @@
 
     template + parameters -> papermill -> page notebook in book/chapters/
 
-A chapter whose template, parameters, imported code, data, published values and recorded runs are what they were is not run again.
+A chapter whose template, parameters, code, data, published values and recorded runs are what they were is not run again.
 A chapter with other parameters than its profile's is a variant: a page of its own beside the baseline.
 """
 
@@ -22,7 +22,7 @@ from helpers import paths
 from helpers.errors import BadInput
 from helpers.networks import backbone
 from helpers.steps import digests, fresh_since, recipe
-from press import chapters, dependencies, edited, terminal
+from press import chapters, edited, page_header, terminal
 from press.fetching import texts_in
 from press.page_header import DATA_KEY, as_page
 from press.variants import PageRequest
@@ -31,13 +31,15 @@ QUIET = "--IPKernelApp.log_level=50"  # a kernel warns of TCP on this machine, a
 
 
 def fingerprint(chapter: str, values: dict[str, Any], profile: str) -> str:
-    """The digest of all that a chapter's page depends on: code, data, what is published and recorded, settings."""
+    """The digest of all that a chapter's page depends on: code, data, what is published and recorded, settings. Of the code it is
+    the whole package: a chapter reads most of its modules."""
+    package = [file for file in sorted(paths.PACKAGE.rglob("*")) if "__pycache__" not in file.parts]
     sources = [chapters.template(chapter), *sorted(paths.PUBLISHED.glob("*.yaml")), *sorted(paths.RESULTS.glob("*.zip")),
-               *sorted(paths.BENCH.glob("*.json")), paths.ROOT / "requirements.lock"]
+               *sorted(paths.BENCH.glob("*.json")), paths.ROOT / "requirements.lock", Path(page_header.__file__), *package]
     known = [[os.path.relpath(file, paths.ROOT), digests.sha256(file)] for file in sources if file.is_file()]
     named = [[text, contents(text)] for text in sorted(set(texts_in(list(values.values()))))]
     settings = {name: os.environ.get(name) for name in ("BOOK_DEVICE", "BOOK_DTYPE", "BOOK_STORE")}
-    return recipe.sha256(recipe.canonical([dependencies.of_chapter(chapter), known, named, values, profile, settings]))
+    return recipe.sha256(recipe.canonical([known, named, values, profile, settings]))
 
 
 def contents(text: str) -> Any:

@@ -3,23 +3,22 @@
 import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from helpers import paths
 from helpers.errors import BadInput, NetworkNeeded
 from helpers.pages.fragments import count, seconds
 from helpers.steps import Step, recipe
 from press import chapters, dry_run, execute, variants
-from press.amounts import times_as_many
-from press.dry_run import DryRun, Known, catalogue, nearest, why
+from press.dry_run import DryRun
+from press.known import Catalogue, catalogue, nearest, seconds_of, why
 from press.terminal import columns
 from press.variants import PageRequest
 
 LONGEST = 80  # characters of a statement, or of an error in a list
 
 
-@dataclass(frozen=True)
-class Expected:
+class Expected(NamedTuple):
     """A step that would be computed: why, and the seconds that the nearest computation took; None if there was none."""
 
     step: Step
@@ -77,31 +76,22 @@ def scale_table() -> str:
     return columns([("what the studies' own scale takes", "", "by"), *sizes, *(tuple(row.values()) for row in scale()["rows"])])
 
 
-def plan(chapter: str, profile: str, given: dict[str, str], known: dict[str, list[Known]] | None = None) -> Plan:
-    """What making a page (see `execute.request`) would take; with `BOOK_FRESH` everything is computed anew.
+def plan(chapter: str, profile: str, given: dict[str, str], known: Catalogue | None = None, anyway: bool = False) -> Plan:
+    """What making a page (see `execute.request`) would take, `anyway` or if it is out of date; with `BOOK_FRESH` everything is
+    computed anew.
 
     `known` is the catalogue, if it has been read already. BadInput for parameters that are wrong, or that the chapter would stop
     with.
     """
     request = execute.request(chapter, profile, given)
-    if execute.is_current(request):
+    if not anyway and execute.is_current(request):
         return Plan(request, True, (), DryRun())
-    return followed(request, catalogue() if known is None else known)
-
-
-def followed(request: PageRequest, known: dict[str, list[Known]]) -> Plan:
-    """The same for a page that is made in any case."""
-    run = dry_run.of_chapter(request.chapter, request.values, known)
-    expected = tuple(_expected(step, known.get(step.name, [])) for step in run.missing.values())
-    return Plan(request, False, expected, run)
-
-
-def _expected(step: Step, known: Sequence[Known]) -> Expected:
-    whole = step.recipe()
-    timed = nearest(whole, [one for one in known if one.seconds is not None])
-    cost = None if timed is None or timed.seconds is None else timed.seconds * (
-        times_as_many(whole, timed.recipe) if step.definition.network else 1.0)
-    return Expected(step, why(whole, step.key, nearest(whole, known)), cost)
+    known = catalogue() if known is None else known
+    run, expected = dry_run.of_chapter(chapter, request.values, known), []
+    for step in run.missing.values():
+        own = known.get(step.name, [])
+        expected.append(Expected(step, why(step.recipe(), step.key, nearest(step.recipe(), own)), seconds_of(step, own)))
+    return Plan(request, False, tuple(expected), run)
 
 
 def total(costs: Sequence[float | None]) -> str:
@@ -114,8 +104,13 @@ def total(costs: Sequence[float | None]) -> str:
 def text(plan: Plan) -> str:
     """A plan for a person."""
     request, run = plan.request, plan.run
+    page = f"page: {request.name}"
+    if request.changed:
+        there = "stays as it is" if request.baseline_page.exists() else (
+            "has not been executed, and is made, too, if that computes nothing")
+        page = f"pages: {request.name}, {variants.comparison(request.name)}; the baseline page {request.chapter} {there}"
     if plan.current:
-        return f"{request.name}: up to date, nothing would run\n{_pages(request)}"
+        return f"{request.name}: up to date, nothing would run\n{page}"
     lines = [f"{request.name}: would run, in the profile {request.profile}"]
     lines += [f"  {name} = {value!r}, baseline {request.baseline[name]!r}" for name, value in request.changed.items()]
     rows = [(one.step.name, one.step.key[:10], "" if plan.is_large else total([one.seconds]), one.why) for one in plan.expected]
@@ -129,15 +124,7 @@ def text(plan: Plan) -> str:
     if run.stopped:
         lines.append("incomplete: these statements could not be followed to their end, so there may be more steps")
         lines += [f"  {statement.splitlines()[0][:LONGEST]}: {reason}" for statement, reason in run.stopped]
-    return "\n".join([*lines, _pages(request)])
-
-
-def _pages(request: PageRequest) -> str:
-    if request.name == request.chapter:
-        return f"page: {request.name}"
-    there = "stays as it is" if request.baseline_page.exists() else (
-        "has not been executed, and is made, too, if that computes nothing")
-    return f"pages: {request.name}, {variants.comparison(request.name)}; the baseline page {request.chapter} {there}"
+    return "\n".join([*lines, page])
 
 
 def explain(name: str, given: dict[str, str], profile: str) -> str:
@@ -149,23 +136,27 @@ def explain(name: str, given: dict[str, str], profile: str) -> str:
 
 def whole_book(profile: str) -> str:
     """A line for each chapter of a profile, and the total, in which what chapters share counts once."""
-    known, plans, rows = catalogue(), list[Plan](), list[tuple[Any, ...]]()
+    known, rows = catalogue(), [("chapter", "page", "to compute", "stored", "recorded", "expected")]
+    usual, large, stopped = dict[str, float | None](), set[str](), False
     for chapter in chapters.names():
         try:
-            plans.append(own := plan(chapter, profile, {}, known))
-            rows.append((chapter, "up to date", *[""] * 4) if own.current else (
-                chapter, "would run", len(own.expected), own.count("stored"), own.count("recorded"),
-                own.time() + "+" * bool(own.run.stopped)))
+            own = plan(chapter, profile, {}, known)
         except (BadInput, NetworkNeeded) as error:
             rows.append((chapter, f"cannot be told: {str(error)[:LONGEST]}", *[""] * 4))
-    usual = {one.step.key: one.seconds for plan in plans if not plan.is_large for one in plan.expected}
-    large = {one.step.key for plan in plans if plan.is_large for one in plan.expected}
-    lines = [columns([("chapter", "page", "to compute", "stored", "recorded", "expected"), *rows], right=(2, 3, 4)), "",
-             f"{'the other' if large else 'all'} chapters, each step once: {len(usual)} to compute, "
-             f"expected {total(list(usual.values()))}"]
+            continue
+        if own.current:
+            rows.append((chapter, "up to date", *[""] * 4))
+            continue
+        rows.append((chapter, "would run", len(own.expected), own.count("stored"), own.count("recorded"),
+                     own.time() + "+" * bool(own.run.stopped)))
+        costs, stopped = {one.step.key: one.seconds for one in own.expected}, stopped or bool(own.run.stopped)
+        large |= costs.keys() if own.is_large else set()
+        usual |= {} if own.is_large else costs
+    lines = [columns(rows, right=(2, 3, 4)), "", f"{'the other' if large else 'all'} chapters, each step once: {len(usual)} to "
+             f"compute, expected {total(list(usual.values()))}"]
     if large:
         lines += [f"chapters on large collections, each step once: {len(large)} to compute", "", scale_table()]
-    if any(plan.run.stopped for plan in plans):
+    if stopped:
         lines.append("+ incomplete, there may be more steps; `make explain NAME=<chapter>` says which statements could not be "
                      "followed")
     return "\n".join(lines)

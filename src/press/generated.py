@@ -9,7 +9,7 @@ from helpers import paths
 from helpers.costs import measurements
 from helpers.evaluation import published, verdicts
 from helpers.evaluation.significance import Interval
-from helpers.evaluation.verdicts import AGREES, DISAGREES, OPEN, SMALL, UNTESTED, WORDS
+from helpers.evaluation.verdicts import AGREES, DISAGREES, OPEN, SMALL, UNTESTED
 from helpers.pages import claims, page
 from helpers.pages.fragments import Html, badge, cell, count, details, interval, plain, signed, table
 from press import chapters, cite, comparison, execute, front_page, launch, others
@@ -136,7 +136,6 @@ def profiles(data: list[dict[str, Any]]) -> str:
     return " ".join(badge(f"profile {profile}, commit {commit}", "profile").text for profile, commit in runs)
 
 
-
 def divergences_page() -> str:
     """What the book does otherwise than each study, why, and which way it may push."""
     listed = paths.listed(paths.PUBLISHED / "divergences.yaml")["divergences"]
@@ -165,7 +164,6 @@ def bm25_page(data: list[dict[str, Any]]) -> str:
     return filled("bm25.md", profiles=profiles(data), table=table("BM25 by chapter", header, rows, numeric_from=3).text)
 
 
-
 def numbers_page(data: list[dict[str, Any]]) -> str:
     """Every published value, with what was measured for it where a chapter measures it."""
     measured: dict[tuple[str, ...], dict[str, Any]] = {(v["study"], v["table"], v["row"], v["column"]): v | {"page": item["page"]}
@@ -184,16 +182,13 @@ def numbers_page(data: list[dict[str, Any]]) -> str:
     return filled("numbers.md", profiles=profiles(data), studies="\n".join(parts))
 
 
-
-
 def cite_page() -> str:
     """How to cite the book, each chapter and each run that is here."""
     place = cite.repository()
     address = ("This copy of the book has no public address yet, so the entries have no `url`: it comes from `repository.url` "
-               "in `book/_config.yml`, or from the repository in which GitHub builds the book.") if place.is_placeholder else (
+               "in `book/_config.yml`, or from the place that a clone came from.") if place.is_placeholder else (
         f"The repository is <{place.url}>, with a [CITATION.cff]({place.url}/blob/{place.branch}/CITATION.cff).")
-    return filled("cite.md", address=address, book=cite.block("bibtex", cite.bibtex()), sections=cite.sections(),
-                  installed=cite.installed().text)
+    return filled("cite.md", address=address, book=cite.block("bibtex", cite.bibtex()), sections=cite.sections())
 
 
 def calibration_page() -> str:
@@ -229,34 +224,20 @@ EXAMPLES: dict[str, tuple[Interval | None, str]] = {
     AGREES: (Interval(0.06, 0.03, 0.09), "The interval lies on the side of zero that the study claims."),
     DISAGREES: (Interval(-0.05, -0.08, -0.02), "The interval lies on the other side of zero."),
     SMALL: (Interval(0.004, -0.016, 0.024),
-            "The interval lies within the margin, the shaded band: so small a difference changes nothing."),
+            f"The interval lies within the margin, {MARGIN} on either side of zero: so small a difference changes nothing."),
     OPEN: (Interval(0.02, -0.03, 0.07), "The interval holds zero, and differences that would matter. The smallest that "
                                         "would have been seen stands beside the word."),
     UNTESTED: (None, "Not run, not trained, no treatment, or another thing was measured: the reason stands beside the word.")}
-WIDTH, HEIGHT, REACH = 220, 22, 0.11  # pixels, and the difference at either end
 
 
 def examples() -> str:
     """A row for each word: an interval that leads to it, and why."""
-    rows = [[drawn(own), badge(word, WORDS[word]), why] for word, (own, why) in EXAMPLES.items()]
+    rows = []
+    for word, (own, why) in EXAMPLES.items():
+        shown: Any = "nothing was measured"
+        if own is not None:
+            shown = front_page.picture(own, None, f"A difference of {signed(own.mean)} with its interval "
+                                                  f"{interval(own.low, own.high, sign=True)}.")
+        rows.append([shown, badge_of(word), why])
     return table("Of a claim that one system ranks better than another", ("difference and its interval", "word", "why"), rows,
                  numeric_from=3).text
-
-
-def drawn(own: Interval | None) -> Html:
-    """An interval on an axis with zero in its middle, over the band of the margin."""
-    words = ("An empty axis: nothing was measured." if own is None else
-             f"A difference of {signed(own.mean)} with its interval {interval(own.low, own.high, sign=True)} on an axis.")
-    marks = [f'<rect x="{_x(-MARGIN):.0f}" width="{_x(MARGIN) - _x(-MARGIN):.0f}" y="0" height="{HEIGHT}" fill="currentColor" '
-             'opacity=".12"/>', f'<line x1="{_x(0):.0f}" x2="{_x(0):.0f}" y1="0" y2="{HEIGHT}" stroke="currentColor"/>']
-    if own is not None:
-        y = HEIGHT / 2
-        marks += [f'<line x1="{_x(own.low):.0f}" x2="{_x(own.high):.0f}" y1="{y}" y2="{y}" stroke="currentColor" '
-                  'stroke-width="2"/>',
-                  f'<circle cx="{_x(own.mean):.0f}" cy="{y}" r="4" fill="currentColor"/>']
-    return Html(f'<svg role="img" aria-label="{words}" width="{WIDTH}" height="{HEIGHT}" viewBox="0 0 {WIDTH} {HEIGHT}">'
-                f'<title>{words}</title>{"".join(marks)}</svg>')
-
-
-def _x(difference: float) -> float:
-    return WIDTH * (difference + REACH) / (2 * REACH)

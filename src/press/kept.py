@@ -11,8 +11,9 @@ import time
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 
+import pandas as pd
 from filelock import Timeout
 
 from helpers import paths
@@ -26,27 +27,21 @@ KEY = re.compile(r"[0-9a-f]{20}")  # what the folder of a key is called
 DAY = 86_400  # seconds
 
 
-class Kept(NamedTuple):
-    """The values of one key, and what an unfinished computation left there."""
-
-    place: Path  # their folder, in that of the step
-    bytes: int
-    seconds: float  # since one of the files was written or, where the file system notes that, read
-    chapters: frozenset[str]  # whose executed pages used them
-
-
-def kept() -> list[Kept]:
-    """All of the store, a line a key, by step."""
+def kept() -> pd.DataFrame:
+    """All of the store, a line a key, by step: its `step`, its `place`, the `bytes` of its values and of what an unfinished
+    computation left there, the `days` since a file was written or, where that is noted, read, and the `chapters` whose executed
+    pages used it."""
     used = defaultdict[str, set[str]](set)
     for page in paths.CHAPTERS.glob("*.ipynb"):
         for line in (line for item in execute.data_of(page) for line in item.get("ledger", [])):
             used[line["key"][:20]].add(variants.chapter_of(page.stem))
-    found = []
+    found = list[tuple[Any, ...]]()
     for place in sorted(folder for folder in paths.store().glob("*/*") if KEY.fullmatch(folder.name) and folder.is_dir()):
         states = list(_states(place))
         last = max((max(state.st_mtime, state.st_atime) for state in states), default=0.0)
-        found.append(Kept(place, sum(state.st_size for state in states), time.time() - last, frozenset(used[place.name])))
-    return found
+        found.append((place.parent.name, place, sum(state.st_size for state in states), (time.time() - last) / DAY,
+                      frozenset(used[place.name])))
+    return pd.DataFrame(found, columns=["step", "place", "bytes", "days", "chapters"])
 
 
 def _states(folder: Path) -> Iterator[os.stat_result]:
@@ -59,36 +54,29 @@ def _states(folder: Path) -> Iterator[os.stat_result]:
 def store(older: float | None, step: str, chapter: str, dry_run: bool) -> Iterator[str]:
     """List the store, or what is older than so many seconds, of one step, or used by no page but those of one chapter; without
     `dry_run` remove that. BadInput for removing without saying what."""
-    if not dry_run and older is None and not step and not chapter:
+    narrowed = older is not None or bool(step or chapter)
+    if not dry_run and not narrowed:
         raise BadInput("nothing says what to remove", mend="give --older 30d (0d for all), --step NAME or --chapter NAME")
-    chosen = [one for one in kept() if (older is None or one.seconds >= older) and step in ("", one.place.parent.name)
-              and (not chapter or one.chapters == {chapter})]
+    chosen = kept()
+    wanted = [(older is None or one.days >= older / DAY) and step in ("", one.step)
+              and (not chapter or one.chapters == {chapter}) for one in chosen.itertuples()]
+    chosen = chosen.loc[wanted]
     yield table(chosen)
     if not dry_run:
-        removed = [one for one in chosen if remove(one.place)]
-        yield f"removed {len(removed)} of {len(chosen)}, {size(removed)}"
-        yield from (f"{one.place.parent.name} {one.place.name[:10]}: a process holds it" for one in chosen if one not in removed)
-    elif chosen and (older is not None or step or chapter):
+        gone = chosen["place"].map(remove).astype(bool)
+        yield f"removed {gone.sum()} of {len(chosen)}, {bytes_text(chosen['bytes'][gone].sum())}"
+        yield from (f"{place.parent.name} {place.name[:10]}: a process holds it" for place in chosen["place"][~gone])
+    elif len(chosen) and narrowed:
         yield "nothing was removed; --no-dry-run removes these"
 
 
-def table(chosen: list[Kept]) -> str:
+def table(chosen: pd.DataFrame) -> str:
     """A line a step, the largest first, and the total."""
-    steps = defaultdict[str, list[Kept]](list)
-    for one in chosen:
-        steps[one.place.parent.name].append(one)
-    rows = []
-    for name, own in sorted(steps.items(), key=lambda item: -sum(one.bytes for one in item[1])):
-        ages = sorted((one.seconds / DAY for one in own), reverse=True)
-        rows.append((name, len(own), size(own), f"{ages[0]:.1f}", f"{ages[-1]:.1f}",
-                     ", ".join(sorted(frozenset().union(*(one.chapters for one in own))))))
+    rows = [(name, len(own), bytes_text(own["bytes"].sum()), f"{own['days'].max():.1f}", f"{own['days'].min():.1f}",
+             ", ".join(sorted(frozenset().union(*own["chapters"])))) for name, own in chosen.groupby("step")]
+    rows.sort(key=lambda row: -chosen["bytes"][chosen["step"] == row[0]].sum())
     return columns([("step", "keys", "size", "oldest, days", "newest", "chapters"), *rows,
-                    ("all", len(chosen), size(chosen), "", "", "")], right=(1, 2, 3, 4))
-
-
-def size(some: list[Kept]) -> str:
-    """Their bytes in words."""
-    return bytes_text(sum(one.bytes for one in some))
+                    ("all", len(chosen), bytes_text(chosen["bytes"].sum()), "", "", "")], right=(1, 2, 3, 4))
 
 
 def remove(place: Path) -> bool:

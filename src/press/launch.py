@@ -1,10 +1,9 @@
-"""Opening a chapter elsewhere: addresses on Binder and Colab, the templates' setup cell, and the lines below each page's title.
+"""Opening a chapter elsewhere: addresses on Binder and Colab, and the lines below each page's title.
 
 Buttons point at the clean templates in `notebooks/`, never at executed pages. `book/_ext/launch.py` puts the lines into the pages
 when they are rendered, so a new address or a new PDF needs no chapter to run again.
 """
 
-import json
 import re
 from html import escape
 from pathlib import Path
@@ -15,18 +14,6 @@ from helpers import paths
 from press import chapters, cite, printed, variants
 from press.cite import Repository
 from press.edited import filled
-
-SETUP_CELL = """# @title Colab: fetches the book and installs what is missing; where the book is installed, it does nothing
-import importlib.util
-import os
-import subprocess
-import sys
-
-if importlib.util.find_spec("helpers") is None:
-    clone = "git clone -q --depth 1 {url} book"
-    subprocess.run("test -d book || " + clone, shell=True, check=True)
-    subprocess.run([sys.executable, "book/colab.py"], check=True)
-    sys.path.insert(0, os.path.abspath("book/src"))"""
 
 
 def addresses(place: Repository, chapter: str) -> dict[str, str]:
@@ -73,35 +60,16 @@ def lines_for(page: str, known: dict[str, Any]) -> str:
     return f'<div class="nr-launch"><p class="nr-buttons">{row}</p>{folded}</div>' if buttons else ""
 
 
-def setup_cell(place: Repository) -> dict[str, Any]:
-    """The first code cell of every template, as it stands in the file: it makes the book importable in a bare Colab runtime."""
-    return {"cell_type": "code", "id": "setup",
-            "metadata": {"cellView": "form", "jupyter": {"source_hidden": True}, "tags": ["setup"]},
-            "source": SETUP_CELL.format(url=place.url).splitlines(keepends=True), "execution_count": None, "outputs": []}
-
-
-def put_setup_cells(place: Repository) -> list[str]:
-    """Put the setup cell into every template, below the title, in place of an older one; the names of those that changed."""
-    changed = []
-    for chapter in chapters.templates():
-        file = chapters.template(chapter)
-        notebook = json.loads(file.read_text(encoding="utf-8"))
-        cells = [cell for cell in notebook["cells"] if "setup" not in cell["metadata"].get("tags", [])]
-        notebook["cells"] = [cells[0], setup_cell(place), *cells[1:]]
-        text = json.dumps(notebook, indent=1, ensure_ascii=False) + "\n"
-        if text != file.read_text(encoding="utf-8"):
-            file.write_text(text, encoding="utf-8")
-            changed.append(chapter)
-    return changed
-
-
 def address(url: str) -> str:
-    """Write the repository's address, or without one the present one, into `book/_config.yml`, where all else finds it, and into
-    every template; what was done. BadInput if it is no repository on GitHub."""
-    place = cite.configured()
-    if url:
-        place = cite.parsed(url, place.branch, "the command line")
-        file = paths.BOOK / "_config.yml"
-        text = re.sub(r"^(repository:\n  url: ).*$", rf"\g<1>{place.url}", file.read_text(encoding="utf-8"), count=1, flags=re.M)
-        file.write_text(text, encoding="utf-8")
-    return f"{place.url}: {len(put_setup_cells(place))} setup cells changed"
+    """Put the repository's address in the place of the old one: in `book/_config.yml`, where all else finds it, and in the
+    templates' setup cells; what was done. BadInput if it is no repository on GitHub."""
+    old = cite.configured()
+    place = cite.parsed(url, old.branch, "the command line") if url else old
+    changed = 0
+    for file in (paths.BOOK / "_config.yml", *map(chapters.template, chapters.templates())):
+        before = file.read_text(encoding="utf-8")
+        after = re.sub(rf"{re.escape(old.url)}(?![\w-])", place.url, before)
+        if after != before:
+            file.write_text(after, encoding="utf-8")
+            changed += 1
+    return f"{place.url}: {changed} files changed"

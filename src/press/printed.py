@@ -97,7 +97,7 @@ def cover() -> str:
     runs = [run for file in files if file.exists() and (run := execute.run_of(file))]
     profiles = ", ".join(sorted({run["profile"] for run in runs})) or "none"
     commits = ", ".join(sorted({run["commit"] for run in runs})) or "none"
-    lines = [", ".join(author.get("name") or f"{author['given-names']} {author['family-names']}" for author in about["authors"]),
+    lines = [", ".join(author["name"] for author in about["authors"]),
              f"Version {about['version']}, printed {ledger.now()[:10]} at commit {ledger.commit()}",
              f"Profile of the runs: {profiles}; their commits: {commits}",
              "Code MIT, text and figures CC BY 4.0, the Almanac CC0 1.0",

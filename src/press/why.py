@@ -33,12 +33,12 @@ def why(first: Path, second: Path) -> list[str]:
                       "precision depend on them.")
     tied = {query for run in (a, b) for query, scores in run.groupby("query_id")["score"]
             if scores.head(TOP + 1).duplicated().any()}
-    kinds = {query: change(ours[query], theirs[query], query in tied) for query in shared}
+    kinds = pd.Series({query: change(ours[query], theirs[query], query in tied) for query in shared}, dtype=str)
     for kind, sentence in SENTENCES.items():
-        if moved := [query for query in shared if kinds[query] == kind]:
+        if len(moved := kinds.index[kinds == kind]):
             causes.append(sentence.format(n=len(moved), all=len(shared), top=TOP, one=moved[0]))
     causes += of_scores(a.merge(b, on=["query_id", "doc_id"], suffixes=("_a", "_b")))
-    if not any(kinds.values()):
+    if not kinds.any():
         one, two = (lists(as_written(file).sort_values("score", ascending=False, kind="stable")) for file in (first, second))
         if swapped := [query for query in shared if one[query] != two[query] and set(one[query]) == set(two[query])]:
             causes.append(PLACES.format(n=len(swapped), one=swapped[0]))
@@ -47,7 +47,7 @@ def why(first: Path, second: Path) -> list[str]:
 
 def lists(run: pd.DataFrame) -> dict[str, list[str]]:
     """The documents of each query, in their order."""
-    return {str(query): list(documents) for query, documents in run.groupby("query_id", sort=False)["doc_id"]}
+    return run.groupby("query_id", sort=False)["doc_id"].apply(list).to_dict()
 
 
 def change(one: list[str], two: list[str], tied: bool) -> str:
@@ -63,34 +63,31 @@ def of_headers(a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[str]:
     """Fields of the headers that differ: versions, commit, numerics, parameters, collection."""
     if bool(a) != bool(b):
         yield "Metadata: one run has no header, so versions, parameters and numerics are not known."
-    left, right = flat(a), flat(b)
-    for name in sorted({*left, *right} - {"tag"}) if a and b else ():
-        if left.get(name) != right.get(name):
-            yield f"Metadata: {name} is {left.get(name, 'not said')} in the first, {right.get(name, 'not said')} in the second."
+    elif a != b:
+        left, right = flat(a), flat(b)
+        yield from (f"Metadata: {name} is {left.get(name, 'not said')} in the first, {right.get(name, 'not said')} in the second."
+                    for name in sorted({*left, *right} - {"tag"}) if left.get(name) != right.get(name))
 
 
 def flat(part: Any, name: str = "") -> dict[str, str]:
     """A nested header as texts by path; what stands as `package==version` lies under the package's name."""
     if isinstance(part, list):
-        pairs = [str(item).partition("==") for item in part]
-        named = all(sign for _, sign, _ in pairs)
-        part = {package: version for package, _, version in pairs} if named else dict(enumerate(part, start=1))
-    if isinstance(part, Mapping):
-        return {path: text for key, value in part.items()
-                for path, text in flat(value, f"{name}, {key}" if name else str(key)).items()}
-    return {name: str(part)}
+        part = dict(str(item).split("==") if "==" in str(item) else (number, item) for number, item in enumerate(part, start=1))
+    if not isinstance(part, Mapping):
+        return {name: str(part)}
+    return {path: text for key, value in part.items()
+            for path, text in flat(value, f"{name}, {key}" if name else str(key)).items()}
 
 
 def of_scores(both: pd.DataFrame) -> Iterator[str]:
     """Scores of the documents that both have: rounding, another scale, or another model."""
-    change = (both["score_a"] - both["score_b"]).abs()
-    if both.empty or change.max() == 0:
+    change, size = (both["score_a"] - both["score_b"]).abs().max(), both[["score_a", "score_b"]].abs().max(axis=None)
+    if both.empty or change == 0:
         return
-    size = float(both[["score_a", "score_b"]].abs().to_numpy().max())
-    if change.max() <= ROUNDING * size:
-        yield (f"Numerics: scores differ by at most {change.max():.2g} of {size:.3g}, as another kind of arithmetic (bfloat16, a "
+    if change <= ROUNDING * size:
+        yield (f"Numerics: scores differ by at most {change:.2g} of {size:.3g}, as another kind of arithmetic (bfloat16, a "
                "GPU, another version of a library) makes them.")
     elif len(both) > 2 and both["score_a"].corr(both["score_b"]) > 0.9999:
         yield "Scale: scores differ by a factor or a shift alone, which changes no order within a query."
     else:
-        yield f"Scores: those of the same documents differ by up to {change.max():.3g}: another model or other parameters."
+        yield f"Scores: those of the same documents differ by up to {change:.3g}: another model or other parameters."
