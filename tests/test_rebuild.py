@@ -17,7 +17,7 @@ def book(places, tmp_path, monkeypatch):
     monkeypatch.setattr(chapters, "names", lambda: ["seeds"])
     monkeypatch.setattr(chapters, "resolve", lambda *_: {"collection": "data", "seeds": [1, 2]})
 
-    def build(_):
+    def build(_, only):
         (tmp_path / "builds").mkdir(exist_ok=True)
         (tmp_path / "builds" / str(len(list((tmp_path / "builds").iterdir())))).touch()
         for file in (paths.HTML / "index.html", paths.BOOK / "_static" / "explorer" / "data.js"):
@@ -61,8 +61,8 @@ def test_another_profile_has_it_built_again(book):
 def test_what_changes_while_the_book_is_built_has_it_built_again(book, monkeypatch):
     whole = commands.build
 
-    def edited(profile):
-        yield from whole(profile)
+    def edited(profile, only):
+        yield from whole(profile, only)
         (paths.NOTEBOOKS / "file.yaml").write_text("edited meanwhile")
 
     monkeypatch.setattr(commands, "build", edited)

@@ -21,19 +21,14 @@ LIBRARIES = Path(sysconfig.get_path("purelib"))  # its own state tells what was 
 def build(profile: str, only: str = "") -> Iterator[str]:
     """Run all chapters and render the book, unless that was done with just what there is now; or `only` some, with commas
     between, while the other pages stay as they are."""
-    if only:
-        from press import commands
-
-        yield from commands.build(profile, only.split(","))
-        return
-    if names := built(profile):
+    if names := [] if only else built(profile):
         yield from (f"{name}: up to date" for name in (*names, "book"))
         return
     from press import commands  # takes longer to import than all of the above
 
     before = look(profile)
-    yield from commands.build(profile)
-    if look(profile) == before:
+    yield from commands.build(profile, only.split(",") if only else ())
+    if not only:
         _note().write_text(json.dumps({**before, "pages": _pages()}), encoding="utf-8")
 
 
@@ -61,8 +56,7 @@ def _sources(profile: str, named: Iterable[str]) -> str:
     git = paths.ROOT / ".git"
     places = [*filter(Path.is_file, paths.ROOT.iterdir()), paths.PACKAGE.parent, paths.NOTEBOOKS, paths.PROFILES, paths.PUBLISHED,
               paths.RESULTS, paths.BENCH, paths.BOOK, git / "HEAD", git / "packed-refs", git / "refs",
-              *filter(Path.is_file, [Path(profile).expanduser()]),
-              *(paths.ROOT / os.path.expanduser(text) for text in named if text)]
+              *(paths.ROOT / os.path.expanduser(text) for text in (profile, *named) if text)]
     settings = {name: value for name, value in os.environ.items() if name.startswith("BOOK_")}
     return _digest([profile, settings, digests.state_of(LIBRARIES)], places, WRITTEN)
 
