@@ -23,8 +23,7 @@ DOCS = [("d1", "u", "Bread", "Why bread turns brown in the oven. Sugars and prot
 QUERIES = [("q1", "why does bread turn brown"), ("q2", "how to stop iron rusting"), ("q3", "the of and")]
 
 
-GROUPS = {"book": ("test_book", "test_browser"),  # these look at the mini book
-          "timing": ("test_peak_memory", "test_speed", "test_step_cost")}
+GROUPS = {"book": ("test_book", "test_browser")}  # these look at the mini book
 
 
 def group_of(nodeid):
@@ -35,7 +34,7 @@ def group_of(nodeid):
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
-    """One process builds the mini book, one times.
+    """One process builds the mini book, one times (`test_costs.py`).
 
     Pytest 9.2 ignores what `--dist loadgroup` of pytest-xdist 3.8 writes into a test's name: its groups fall apart.
     """

@@ -1,4 +1,4 @@
-"""All pairs: against the test of one pair, and by hand."""
+"""Comparisons of all pairs of systems, of sub-samples of queries, of ranks."""
 
 import math
 from dataclasses import astuple
@@ -6,20 +6,29 @@ from dataclasses import astuple
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
+from helpers.evaluation import rank_correlation as rc
 from helpers.evaluation.all_pairs import (
     all_pairs,
     cohens_d,
     critical,
     differences,
+    divide,
+    group_means,
     holm,
     permutation_ps,
     power,
     share_by_size,
     shift_of,
+    significant_share,
     sub_sample_ps,
 )
-from helpers.evaluation.significance import mean_interval, paired
+from helpers.evaluation.significance import SEED, mean_interval, paired
+from helpers.systems.tasks import correlations
+from toys import Value
+
+# ---- all pairs ----
 
 RNG = np.random.default_rng(11)
 
@@ -78,3 +87,143 @@ def test_the_power_of_ten_pairs_is_the_tables():
 def test_the_p_of_sub_samples_has_one_degree_of_freedom_less_than_groups():
     # one query a group: a paired t-test of 1, 2, 3 by hand, see test_significance
     assert sub_sample_ps(np.array([[1.0], [2.0], [3.0]]), groups=3)[0] == pytest.approx(1 - (12 / 14) ** 0.5)
+
+
+# ---- sub-samples ----
+
+GENERATOR = np.random.default_rng(4)
+
+
+# ---- the division ----
+
+@pytest.mark.parametrize("queries, groups", [(100, 10), (103, 10), (10, 10), (7, 2), (2, 2)])
+def test_every_query_is_in_one_group_and_sizes_differ_by_one_at_most(queries, groups):
+    sizes = np.bincount(divide(queries, groups))
+    assert (len(sizes), sizes.sum()) == (groups, queries)
+    assert sizes.max() - sizes.min() <= 1
+    assert (divide(100) == divide(100)).all() and (divide(100, seed=1) != divide(100, seed=2)).any()
+
+
+def test_group_means_by_hand():
+    moved = np.array([[1.0, 0.0], [3.0, 0.5], [5.0, 1.0]])
+    assert group_means(moved, np.array([0, 1, 0])).tolist() == [[3.0, 0.5], [3.0, 0.5]]
+
+
+# ---- the test ----
+
+def test_p_by_hand():
+    # Three groups of one query: means 1, 2, 3, so t = 2 / (1 / sqrt(3)) with 2 degrees of freedom and
+    # p = 1 - t / sqrt(2 + t^2) = 1 - sqrt(12 / 14), whatever the division.
+    assert sub_sample_ps(np.array([[1.0], [2.0], [3.0]]), groups=3)[0] == pytest.approx(1 - (12 / 14) ** 0.5)
+
+
+def test_equal_systems_have_p_1_and_a_constant_difference_p_0():
+    result = sub_sample_ps(np.column_stack([np.zeros(30), np.full(30, 0.1), np.full(30, -0.1)]))
+    assert result.tolist() == [1.0, 0.0, 0.0]
+
+
+def test_one_pair_in_twenty_of_equal_systems_is_called_different():
+    result = sub_sample_ps(GENERATOR.normal(size=(200, 4000)))
+    assert (result < 0.05).mean() == pytest.approx(0.05, abs=0.012)  # 3.5 standard deviations
+
+
+# ---- how far the division decides ----
+
+
+def test_the_share_counts_divisions():
+    moved = np.random.default_rng(4).normal(0.2, 1, (120, 1))
+    one_by_one = [sub_sample_ps(moved, 10, SEED + number)[0] < 0.05 for number in range(40)]
+    assert 0 < np.mean(one_by_one) < 1  # a difference on which divisions disagree
+    assert significant_share(moved, 10, divisions=40)[0] == np.mean(one_by_one)
+
+
+# ---- power ----
+
+
+@pytest.mark.parametrize("values, expected", [(10, 0.8), (1799, 0.8), (40, 0.5)])
+def test_the_shift_has_the_wanted_power(values, expected):
+    assert power(values, shift_of(values, expected)) == pytest.approx(expected)
+
+
+# ---- correlations of ranks ----
+
+def test_rho_by_hand():
+    assert rc.rho(np.array([10.0, 20, 40, 30]), np.array([1.0, 2, 3, 4])) == pytest.approx(1 - 6 * 2 / (4 * 15))
+
+
+def test_bootstrap_samples_are_ranked_anew():
+    generator = np.random.default_rng(4)
+    truth, predicted = generator.random(30), generator.random(30)
+    draws = generator.integers(30, size=(5, 30))
+    expected = [stats.spearmanr(predicted[row], truth[row]).statistic for row in draws]
+    assert rc.resampled([predicted], truth, draws) == pytest.approx(expected)
+
+
+def test_exchanging_ranks_agrees_with_all_exchanges():
+    generator = np.random.default_rng(5)
+    truth = generator.random(8)
+    first, second = truth + 0.3 * generator.random(8), generator.random(8)
+    a, b, t = (stats.rankdata(values) for values in (first, second, truth))
+
+    def difference(flips):
+        return np.corrcoef(np.where(flips, b, a), t)[0, 1] - np.corrcoef(np.where(flips, a, b), t)[0, 1]
+
+    every = [difference(np.array([n >> place & 1 for place in range(8)], dtype=bool)) for n in range(256)]
+    exact = np.mean(np.abs(every) >= abs(every[0]) - 1e-12)
+    assert rc.permutation_p([first], [second], truth) == pytest.approx(exact, abs=0.02)
+
+
+@pytest.fixture
+def facts():
+    generator = np.random.default_rng(7)
+    truth = pd.DataFrame({"pair_id": [f"p{n}" for n in range(60)], "score": generator.integers(6, size=60).astype(float)})
+
+    def seed(noise):
+        texts = truth["score"] + noise * generator.normal(size=60)
+        frame = truth[["pair_id"]].assign(predicted=texts).sample(frac=1, random_state=1)
+        return [frame[:20], frame[20:]]  # two folds, in another order
+
+    return truth, {"good": [seed(0.5), seed(0.5)], "poor": [seed(9), seed(9)]}
+
+
+def test_folds_are_joined_and_compared(facts):
+    truth, predicted = facts
+    correlations = rc.rank_correlations.definition.function(predicted, truth)
+    by_hand = [stats.spearmanr(pd.concat(folds).set_index("pair_id")["predicted"].loc[truth["pair_id"]], truth["score"]).statistic
+               for folds in predicted["good"]]
+    assert correlations["systems"]["good"]["seeds"] == pytest.approx(by_hand)
+    assert correlations["systems"]["good"]["mean"] == pytest.approx(np.mean(by_hand))
+    there, back = correlations["against"]["good"]["poor"], correlations["against"]["poor"]["good"]
+    assert there["difference"] == pytest.approx(-back["difference"]) and there["low"] == pytest.approx(-back["high"])
+    assert there["low"] > 0 and there["p_permutation"] < 0.01 and there["p_t"] < 0.01
+
+
+def test_predictions_must_cover_all_pairs_once(facts):
+    truth, predicted = facts
+    for spoiled in ([predicted["good"][0][:1]], [[*predicted["good"][0], predicted["good"][0][0]]]):
+        with pytest.raises(ValueError, match="every pair once"):
+            rc.rank_correlations.definition.function({"good": spoiled}, truth)
+    with pytest.raises(ValueError, match="same number of seeds"):
+        rc.rank_correlations.definition.function({"good": predicted["good"], "poor": predicted["poor"][:1]}, truth)
+
+
+def test_an_evaluation_looks_up_its_comparisons(facts):
+    truth, predicted = facts
+    result = rc.rank_correlations.definition.function(predicted, truth)
+    systems = correlations(Value(result))
+    assert systems["good"].mean().mean == result["systems"]["good"]["mean"]
+    against = systems["good"].against(systems["poor"])
+    assert against.difference.mean == result["against"]["good"]["poor"]["difference"] and against.unit == "pairs"
+    assert systems["good"].against(systems["good"]).p_permutation == 1
+    assert list(systems["good"].seed_means["spearman"]) == result["systems"]["good"]["seeds"]
+    with pytest.raises(ValueError, match="one step"):
+        systems["good"].against(correlations(Value(result))["poor"].__class__("x", None, None, None, facts={}))
+
+
+def test_a_mixture_of_ranks_correlates_as_if_it_had_been_made():
+    random = np.random.default_rng(3)
+    kept, taken, true = (random.integers(1, 9, 30).astype(float) for _ in range(3))
+    flipped = random.random((20, 30)) < 0.5
+    made = rc.correlation(np.where(flipped, taken, kept), np.broadcast_to(true, flipped.shape))
+    assert rc.mixed(kept, taken, flipped.astype(float), true) == pytest.approx(made, abs=1e-12)
+    assert rc.mixed(np.full(30, 7.0), np.full(30, 7.0), flipped.astype(float), true).tolist() == [0.0] * 20

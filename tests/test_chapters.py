@@ -1,11 +1,18 @@
-"""Parameters: the templates' schemas, profiles, and what a mistake is told."""
+"""Chapters: their parameters and values, the profiles, a copy of one's own, what is allowed."""
 
+import json
+from pkgutil import resolve_name
+
+import nbformat
 import pytest
 
 from helpers import paths
 from helpers.errors import BadInput
-from press import chapters, cli
+from helpers.systems.recipe import LOSSES
+from press import bounds, chapters, cli
 from press.chapters import Parameter
+
+# ---- parameters, profiles, commands ----
 
 CHAPTERS = chapters.names()
 PROFILES = sorted({file.stem for file in paths.PROFILES.glob("*.yaml")} - {"queue"})
@@ -194,3 +201,78 @@ def test_the_command_line_lists_parameters(capsys):
     assert cli.main(["parameters", "collection"]) == 0
     assert "k1: float = 0.9   " in capsys.readouterr().out
     assert cli.main(["parameters", "nope"]) == 2
+
+
+# ---- a copy of one's own ----
+
+@pytest.mark.parametrize("profile", ["almanac", "mini"])
+@pytest.mark.parametrize("chapter", chapters.templates())
+def test_a_copy_declares_the_profile_s_values_and_is_else_the_template(chapter, profile, tmp_path, monkeypatch):
+    file = chapters.write_copy(chapter, profile, {}, tmp_path)
+    values = chapters.resolve(chapter, profile, {})
+    before, after = (nbformat.read(f, as_version=4).cells for f in (chapters.template(chapter), file))
+    differ = [cell.metadata.get("tags") for cell, old in zip(after, before, strict=True) if cell != old]
+    assert differ in ([], [["parameters"]])
+    monkeypatch.setattr(paths, "NOTEBOOKS", tmp_path)
+    known = chapters.schema(chapter)
+    assert {name: parameter.default for name, parameter in known.items()} == values
+
+
+def test_values_from_the_command_line_come_last(tmp_path):
+    file = chapters.write_copy("candidates", "mini", {"depths": "[5]", "backbone": 'a "folder"'}, tmp_path)
+    source = next("".join(cell["source"]) for cell in json.loads(file.read_text())["cells"]
+                  if "parameters" in cell["metadata"].get("tags", []))
+    assert "depths: list[int] = [5]  # numbers of candidates" in source
+    assert """backbone: str = 'a "folder"'  # """ in source
+
+
+def test_a_copy_that_is_there_is_not_overwritten(tmp_path):
+    (tmp_path / "seeds.ipynb").write_text("my work")
+    with pytest.raises(BadInput, match="rename it"):
+        chapters.write_copy("seeds", "mini", {}, tmp_path)
+    assert (tmp_path / "seeds.ipynb").read_text() == "my work"
+
+
+# ---- what is allowed ----
+
+NONSENSE = [
+    ("seeds", "epochs", "0"), ("seeds", "candidates", "0"), ("collection", "k1", "-1"), ("collection", "b", "2"),
+    ("collection", "depth", "50"), ("collection", "recall_depths", "[1, 200]"), ("seeds", "learning_rate", "nan"),
+    ("seeds", "learning_rate", "0"), ("seeds", "aggregation", "median"), ("seeds", "seeds", "[]"), ("seeds", "seeds", "[1, 1]"),
+    ("seeds", "seeds", '["a"]'), ("seeds", "seeds", "[5000000000]"), ("collection", "queries", "-5"), ("seeds", "unit", "book"),
+    ("encoders", "poolings", '["mean", "median"]'), ("recipe", "losses", '["hinge"]'), ("recipe", "negatives", '["none"]'),
+    ("candidates", "depths", "[]"), ("long_inputs", "attention_window", "31"), ("parameters", "dropout", "1"),
+    ("collection", "queries", "10000000000"), ("nearest_neighbours", "target", "1.5"), ("cost", "devices", '["tpu"]')]
+
+
+@pytest.mark.parametrize(("chapter", "name", "text"), NONSENSE)
+def test_nonsense_is_refused_with_the_name_the_value_and_what_is_allowed(chapter, name, text):
+    with pytest.raises(BadInput, match=rf"parameter {name} = .*Mend: (give|choose)") as error:
+        chapters.resolve(chapter, "almanac", {name: text})
+    assert text.strip('[]"') in str(error.value).replace("'", '"') or text == "[1, 1]"
+
+
+@pytest.mark.parametrize(("chapter", "name", "text"), [
+    ("collection", "b", "1"), ("collection", "queries", "0"), ("depth", "depths", "[]"), ("cost", "devices", "[]"),
+    ("seeds", "seeds", "[0]"), ("does_it_work", "warm_up", "0"), ("explorer", "depth", "3"), ("speed", "unit", "")])
+def test_ends_of_what_is_allowed(chapter, name, text):
+    chapters.resolve(chapter, "almanac", {name: text})
+
+
+def test_the_table_has_every_name_once_and_none_that_no_chapter_has():
+    known = {name for chapter in chapters.templates() for key in chapters.schema(chapter) for name in (key, f"{chapter}.{key}")}
+    ranges = [name for names in bounds.RANGES.values() for name in names.split()]
+    assert len(set(ranges)) == len(ranges)
+    assert {*ranges, *bounds.CHOICES, *bounds.MAY_BE_EMPTY, *bounds.EVEN, *bounds.NOT_ABOVE} - known == set()
+
+
+def test_a_loss_that_is_registered_may_be_chosen(monkeypatch):
+    with pytest.raises(BadInput, match="choose from 'BCE', 'LCE'"):
+        chapters.resolve("recipe", "almanac", {"losses": '["hinge"]'})
+    monkeypatch.setitem(LOSSES, "hinge", {"hinge": 1.0})
+    chapters.resolve("recipe", "almanac", {"losses": '["hinge"]'})
+
+
+@pytest.mark.parametrize("registry", sorted({value for value in bounds.CHOICES.values() if isinstance(value, str)}))
+def test_every_registry_of_choices_has_names(registry):
+    assert all(isinstance(name, str) for name in resolve_name(registry))

@@ -1,11 +1,18 @@
-"""Finding the browser: the named one, one on the path, or an error that says what to do."""
+"""The browser: finding it, pictures of pages, and the printed book."""
+
+import re
+import shutil
 
 import pytest
+import yaml
+from PIL import Image
+from pypdf import PdfReader
 
 from helpers import paths
 from helpers.errors import BadInput
-from press import chromium
+from press import chromium, cli, launch, printed
 
+# ---- finding the browser ----
 
 @pytest.fixture
 def programs(tmp_path, monkeypatch):
@@ -50,3 +57,99 @@ def test_without_a_program_that_can_run_the_error_says_what_to_do(programs, ther
 def test_the_makefile_looks_for_the_same_names():
     script = (paths.ROOT / ".ci" / "chromium.sh").read_text()
     assert f" {' '.join(chromium.NAMES)}; do" in script
+
+
+# ---- pictures of pages ----
+
+PAGE = """<!DOCTYPE html><html lang="en"><meta name="viewport" content="width=device-width"><title>x</title><style>
+body {{ margin: 0; height: {height}px; background: #fff; }} @media (prefers-color-scheme: dark) {{ body {{ background: #000; }} }}
+</style></html>"""
+
+
+@pytest.fixture
+def book(tmp_path):
+    for name, height in (("index", 1000), ("chapters/a", 15_000), ("_static/no_page", 10), ("_sources/none", 10)):
+        file = tmp_path / "html" / f"{name}.html"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(PAGE.format(height=height))
+    return tmp_path / "html"
+
+
+def test_the_pages_of_a_book_are_all_but_the_theme_s_own(book):
+    assert chromium.pages(book) == ["index", "chapters/a"]
+
+
+def test_the_sheet_escapes_names_and_tells_what_was_cut():
+    sheet = chromium.contact_sheet(["index", "a&b"], {"a&b"})
+    assert "a&amp;b (cut after 12,000 px)" in sheet
+    assert "a&b" not in sheet
+    assert sheet.count("<img ") == 2 * len(chromium.KINDS)
+    assert len(set(re.findall(r'alt="([^"]+)"', sheet))) == 2 * len(chromium.KINDS)
+
+
+@pytest.mark.slow
+@pytest.mark.browser
+def test_every_page_is_photographed_in_every_kind(book, tmp_path, chromium_there):
+    sheet = chromium.take(book, tmp_path / "shots")
+    shown = re.findall(r'src="([^"]+)"', sheet.read_text())
+    assert sorted(shown) == sorted(file.name for file in sheet.parent.glob("*.png"))
+    for name, height in (("index", 1000), ("chapters/a", chromium.TALLEST)):
+        for kind in chromium.KINDS:
+            with Image.open(sheet.parent / chromium.picture(name, kind.name)) as image:
+                assert image.size == (kind.width, height)
+                assert image.convert("RGB").getpixel((5, 5)) == ((0, 0, 0) if kind.colours == "dark" else (255, 255, 255))
+
+
+# ---- the printed book ----
+
+PRINTED = """<html><body><article><h1>{title}</h1><h2>Part of {title}</h2><p><a href="{other}.html">other</a></p>
+<div class="nr-scroll"><table class="nr-table"><tr><th>{wide}</th><td>END</td></tr></table></div>
+{filler}</article></body></html>"""
+
+
+@pytest.fixture
+def printable(places):
+    css = paths.BOOK / "_static" / "print.css"
+    places("HTML", "CHAPTERS", "BOOK")
+    (paths.BOOK / "_toc.yml").write_text(yaml.safe_dump({"root": "index", "parts": [
+        {"caption": "One", "chapters": [{"file": "long"}, {"file": "last"}]}]}))
+    (paths.BOOK / "_config.yml").write_text("title: The title\nrepository: {url: 'https://github.com/a/b', branch: main}\n")
+    (paths.HTML / "_static").mkdir()
+    shutil.copy(css, paths.HTML / "_static")
+    for page, other, filler in (("index", "long", ""), ("long", "last", "<p>text</p>" * 200), ("last", "index", "")):
+        wide = '<span style="white-space: nowrap">' + "wide " * 60 + "</span>"
+        (paths.HTML / f"{page}.html").write_text(PRINTED.format(title=page, other=other, filler=filler, wide=wide))
+
+
+def test_without_a_browser_the_error_says_what_to_do_and_nothing_is_written(printable, monkeypatch, capsys):
+    monkeypatch.setenv("BOOK_CHROMIUM", "/no/such/program")
+    assert cli.main(["pdf"]) == 2
+    assert "BOOK_CHROMIUM" in capsys.readouterr().err
+    assert not printed.folder().exists()
+
+
+def test_there_is_no_pdf_before_it_is_made_nor_a_link_to_it(printable):
+    assert printed.made() is None
+    assert launch.links()["pdf"] is None
+    printed.publish(paths.HTML)
+    assert not (paths.HTML / printed.NAME).exists()
+
+
+@pytest.mark.slow
+@pytest.mark.browser
+def test_the_printed_book_is_published_beside_the_pages(printable, chromium_there):
+    made = printed.write()
+    assert printed.made() == made == launch.links()["pdf"]
+    reader = PdfReader(printed.folder() / printed.NAME)
+    texts = [page.extract_text() for page in reader.pages]
+    assert len(texts) == made["pages"] >= 6  # cover, contents, index, two at least, last
+    assert "The title" in texts[0]
+    assert [line for line in texts[1].split() if line.isdigit()][:2] == ["4", str(made["pages"])]  # of `long` and `last`
+    assert f"· {made['pages']}" in texts[-1].replace("\n", " ")
+    assert all("END" in texts[number] for number in (2, 3, -1))  # too wide a table is made to fit
+    titles = [item.title for item in reader.outline if not isinstance(item, list)]
+    assert [title for title in titles if title in ("index", "long", "last")] == ["index", "long", "last"]
+    links = {note.get_object().get("/Dest") for page in reader.pages for note in page.get("/Annots", [])}
+    assert {"/index", "/long", "/last"} <= {str(link) for link in links}
+    printed.publish(paths.HTML)
+    assert (paths.HTML / printed.NAME).read_bytes() == (printed.folder() / printed.NAME).read_bytes()

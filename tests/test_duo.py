@@ -1,6 +1,7 @@
-"""duoBERT by hand: its inputs, its loss, its five aggregations, and the ranking that they make."""
+"""Pairs of texts: the pairwise stage, its candidates, its cost."""
 
 from math import log
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -8,14 +9,19 @@ import pytest
 import torch
 
 from helpers.data.collection import open_collection
+from helpers.data.collection_base import Text
 from helpers.data.texts import split_of, splits_of
 from helpers.data.windows import doc_of, duo_ids
+from helpers.encoders import bi_encoder as module
 from helpers.reranking.duo import DUOS, compared, duo_groups, duo_scores, in_pairs, reordered
 from helpers.reranking.losses import total
-from helpers.systems.pairwise_reranker import PairwiseReranker, duobert
+from helpers.systems.pairwise_reranker import PairwiseReranker, ThirdStage, duobert, inferences
 from helpers.systems.recipe import recipe
+from helpers.systems.reranking_experiment import RerankingExperiment
 from helpers.systems.testbed import Testbed
-from toys import run_of
+from toys import Value, qrels_of, run_of
+
+# ---- the pairwise stage ----
 
 N = np.nan
 PAIRS = np.array([[N, 0.9, 0.6], [0.2, N, 0.5], [0.4, 0.7, N]])  # 0.5 is no win; p_ij and p_ji need not add up to 1
@@ -118,3 +124,45 @@ def test_a_model_learns_from_train_articles_and_scores_all_ordered_pairs(store):
     pairs = duo.probabilities(bed, bed.bm25(1.2, 0.75, 10), 3).value()
     assert pairs.groupby("query_id").size().tolist() == [6, 6, 6]
     assert pairs["probability"].between(0, 1).all() and pairs["probability"].nunique() > 2
+
+
+# ---- its cost ----
+
+def test_a_query_costs_what_is_read_alone_and_all_ordered_pairs():
+    assert [inferences(20, first) for first in (1, 2, 10)] == [20, 22, 110]
+    assert [inferences(20, 10, some) for some in (3, 9, 30)] == [50, 110, 110]
+
+
+def test_probabilities_are_averaged_by_the_relevance_of_both_texts_over_all_models(bed):
+    """Of q1 the document d1 is relevant."""
+    columns = ["query_id", "doc_id", "other_id", "probability"]
+    models = [SimpleNamespace(probabilities=lambda bed, run, most, found=found: Value(pd.DataFrame(found, columns=columns)))
+              for found in ([("q1", "d2", "d1", 0.25), ("q1", "d1", "d2", 0.5), ("q1", "d2", "d3", 0.6)],
+                            [("q1", "d2", "d1", 0.75), ("q1", "d1", "d2", 1.0)])]
+    trial = RerankingExperiment(bed, Value(run_of(q1=["d2", "d1", "d3"])))
+    assert ThirdStage(trial, trial.run, models, 3).by_relevance() == {
+        (False, False): pytest.approx(0.6), (False, True): pytest.approx(0.5), (True, False): pytest.approx(0.75)}
+
+
+def test_the_authors_kind_of_pairs_holds_a_relevant_text():
+    mono = recipe("almanac/4", warm_up=0)
+    assert (duobert(mono, among_others=True, size=5).losses, duobert(mono).losses) == ({"soft_bce": 1.0}, {"duo": 1.0})
+
+
+# ---- its candidates ----
+
+RUN = run_of(q1="abc", q2="b")
+QRELS = qrels_of(q1={"b": 1, "x": 1, "c": 0, "y": 0, "gone": 1}, q2={"z": 2}, q3="x")
+
+
+@pytest.mark.parametrize("candidates, min_relevance, expected", [
+    (2, 1, {"q1": "abx", "q2": "bz"}),  # missed relevant passages follow the candidates
+    (2, 2, {"q1": "ab", "q2": "bz"}),  # only the level counts
+    (3, 1, {"q1": "abcx", "q2": "bz"}),  # no candidate stands twice, and a query without candidates (q3) stays out
+    (1, 1, {"q1": "abx", "q2": "bz"})])  # a relevant passage beyond the cut comes back
+def test_candidates_and_after_them_what_was_missed(candidates, min_relevance, expected, monkeypatch):
+    monkeypatch.setattr(module, "Texts", lambda store: {i: Text(i, "", "") for i in "abcxyz"})
+    result = module.candidates_with_positives.definition.function(RUN, QRELS, "store", candidates, min_relevance)
+    assert list(map(tuple, result[["query_id", "doc_id"]].to_numpy())) == [
+        (query, doc) for query, docs in expected.items() for doc in docs]
+    assert result.groupby("query_id")["score"].apply(lambda scores: scores.is_monotonic_decreasing).all()

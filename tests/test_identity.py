@@ -1,16 +1,25 @@
-"""Whether a ranker knows the articles that it was trained on, by hand."""
+"""What a system rests on and remembers: its trainings, its articles."""
 
+from dataclasses import replace
 from math import isnan
 from types import SimpleNamespace
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from helpers.evaluation.identity import identity_gap, without_rivals
+from helpers.evaluation.significance import TrainingNoise, paired, remembered
 from helpers.pages.identity import identity_table, knows_articles
-from helpers.systems.evaluated import Evaluation
+from helpers.systems.evaluated import Evaluation, pretrainings, trainings
+from helpers.systems.recipe import recipe
+from helpers.systems.reranking_experiment import RerankingExperiment
+from helpers.systems.testbed import Testbed
 from helpers.systems.zero_shot import ZERO_SHOT
 from tables import cells
 from toys import Bed, of_values, qrels_of, run_of
+
+# ---- articles that are known ----
 
 SPLITS = {"t1": "train", "t2": "train", "d1": "dev", "c1": "test"}
 QRELS = qrels_of(q1={"c1": 3}, q2={"t2": 1})
@@ -74,3 +83,57 @@ def test_a_page_shows_scores_gap_and_the_measure_without_rivals(bed):
     assert [text in shown.html for text in ("dev articles", ">+0.000<", ">−2.000<", "+2.000", "0.500", "1.000")] == [True] * 6
     bed.source.split_by_article = False
     assert "share their texts" in identity_table({"BM25": system}, bed, 20).markdown
+
+
+# ---- trainings ----
+
+def scored(seed, **settings):
+    trial = RerankingExperiment.of_bm25(Testbed("almanac", "passage", queries=4), candidates=5)
+    return trial, replace(recipe(warm_up=0), seed=seed, **settings).scores(trial.bed, trial.run, 5)
+
+
+def test_a_model_rests_on_its_training_and_bm25_on_none():
+    trial, one = scored(1)
+    assert len(trainings(one)) == 1
+    assert trainings(one) != trainings(scored(2)[1])
+    assert trainings(trial.run) == pretrainings(one) == frozenset()
+    assert trainings(object()) == frozenset()
+
+
+def test_a_start_that_is_not_trained_further_is_no_training():
+    assert trainings(scored(1, epochs=0)[1]) == frozenset()
+
+
+def test_what_two_systems_share_cancels():
+    def system(step):
+        return Evaluation("x", None, None, step).trainings()
+
+    trial, one = scored(1)
+    assert system(one) == system(scored(1)[1])
+    lead = Evaluation("x", None, None, one, also=(scored(2)[1], trial.run))
+    assert len(lead.trainings()[0]) == 2
+
+
+# ---- what is computed once ----
+
+def test_the_same_values_are_computed_once():
+    calls = []
+
+    @remembered
+    def total(values, times=1):
+        """A sum."""
+        calls.append(times)
+        return times * float(np.sum(values))
+
+    assert total([1.0, 2.0]) == total(pd.Series([1.0, 2.0])) == total([2.0, 1.0]) == 3
+    assert total(np.array([1.0, 2.0]), times=2) == 6
+    assert calls == [1, 1, 2]
+
+
+def test_a_comparison_is_remembered_with_its_noise():
+    ours, theirs = np.array([0.5, 1.0, 0.25]), np.array([0.25, 0.5, 0.5])
+    first = paired(ours, theirs)
+    assert paired(ours.copy(), theirs) is first
+    assert paired(ours, theirs, noise=TrainingNoise(0.1, 3)) is not first
+    ours[0] = 0.75  # changed in place: another question
+    assert paired(ours, theirs).difference.mean != first.difference.mean

@@ -1,14 +1,39 @@
+"""Search among vectors: exact, by indexes, of compressed vectors."""
+
 import faiss
 import numpy as np
 import pandas as pd
 import pytest
 
 from helpers.costs import speed as speeds
-from helpers.costs.speed import search_speed
+from helpers.costs.speed import compressed_speed, search_speed
+from helpers.data.collection_base import Text
+from helpers.data.runs import ranked
+from helpers.data.texts import write_store
+from helpers.encoders import nearest_neighbours as codes
+from helpers.encoders import nearest_neighbours as module
 from helpers.encoders import nearest_neighbours as nn
-from helpers.encoders.embeddings import PASSAGES, QUERIES
-from helpers.encoders.nearest_neighbours import DEPTH, EXACT, HNSW, IVF, NO_SETTING, ann_runs, build, neighbours, recall, run_of
+from helpers.encoders.embeddings import PASSAGES, QUERIES, dense_window_scores
+from helpers.encoders.nearest_neighbours import (
+    DEPTH,
+    EXACT,
+    HNSW,
+    IVF,
+    NO_SETTING,
+    WHOLE,
+    ann_runs,
+    build,
+    compressed,
+    compressed_run,
+    compressed_runs,
+    neighbours,
+    recall,
+    run_of,
+    search,
+)
+from helpers.networks import backbone
 
+# ---- indexes ----
 
 def vectors(count, seed=1, dimensions=16):
     result = np.random.default_rng(seed).standard_normal((count, dimensions)).astype(np.float32)
@@ -129,3 +154,125 @@ def test_places_that_are_none_are_no_passages(tmp_path, monkeypatch):
     runs = ann_runs.__wrapped__(tmp_path, tmp_path, None, queries, 8, [40], [1], 1)
     assert run_of(runs, EXACT, 0).groupby("query_id").size().tolist() == [4, 4]
     assert run_of(runs, IVF, 1).groupby("query_id").size().max() < 4
+
+
+# ---- exact search ----
+
+@pytest.mark.parametrize("depth", [1, 10, 60, 200])
+@pytest.mark.parametrize("block", [1_000, 64])
+def test_search_is_numpys_brute_force(depth, block, monkeypatch):
+    monkeypatch.setattr(module, "BLOCK", block)
+    random = np.random.default_rng(depth)
+    passages, queries = (random.normal(size=(n, 16)).astype(np.float32) for n in (200, 7))
+    places, scores = search(passages, queries, depth)
+    order = np.argsort(-scores, axis=1)[:, :depth]
+    products = queries.astype(np.float64) @ passages.astype(np.float64).T
+    assert np.take_along_axis(places, order, 1).tolist() == np.argsort(-products, axis=1)[:, :depth].tolist()
+    assert np.allclose(np.take_along_axis(scores, order, 1), -np.sort(-products, axis=1)[:, :depth], atol=1e-5)
+
+
+@pytest.mark.parametrize("block", [1_000, 30])
+def test_all_that_ties_with_the_last_is_found(block, monkeypatch):
+    monkeypatch.setattr(module, "BLOCK", block)
+    random = np.random.default_rng(2)
+    passages = random.normal(size=(100, 48)).astype(np.float32)
+    passages[10:90] = passages[10]  # eighty copies, more than are asked for at first
+    queries = passages[[10]] + 0.01
+    places, scores = search(passages, queries, 5)
+    assert set(range(10, 90)) <= set(places[0].tolist())
+    assert len(set(scores[0, np.isin(places[0], np.arange(10, 90))].tolist())) == 1  # and no copy scores better by rounding
+
+
+def test_the_run_breaks_ties_by_id_and_ends_at_its_depth(tmp_path):
+    passages = np.array([[1, 0], [0, 1], [1, 0], [1, 0], [0.5, 0]] + [[1, 0]] * 20, dtype=np.float32)
+    np.save(tmp_path / "passages.npy", passages)
+    np.save(tmp_path / "queries.npy", np.array([[1, 0], [0, 2]], dtype=np.float32))
+    ids = [f"p{n:02}" for n in range(25)][::-1]  # the last in the order has the lowest id
+    write_store(tmp_path, (Text(i, "", "") for i in ids))
+    queries = pd.DataFrame({"query_id": ["b", "a"], "text": ["", ""]})
+    run = module.exact_search.definition.function(tmp_path, tmp_path, tmp_path, queries, 3)
+    scores = queries.merge(pd.DataFrame({"doc_id": ids}), how="cross")
+    scores["score"] = (np.load(tmp_path / "queries.npy") @ passages.T).ravel()
+    assert run.equals(ranked(scores, 3).astype({"score": float}))
+    assert run["doc_id"].tolist() == ["p24", "p22", "p21", "p23", "p24", "p22"]
+
+
+def test_no_queries_give_an_empty_run(tmp_path):
+    np.save(tmp_path / "passages.npy", np.ones((3, 2), dtype=np.float32))
+    np.save(tmp_path / "queries.npy", np.empty((0, 2), dtype=np.float32))
+    write_store(tmp_path, (Text(i, "", "") for i in "abc"))
+    run = module.exact_search.definition.function(tmp_path, tmp_path, tmp_path, pd.DataFrame({"query_id": [], "text": []}), 3)
+    assert len(run) == 0
+
+
+# ---- compressed vectors ----
+
+@pytest.mark.parametrize("code, expected", [(WHOLE, 64), ("SQ8", 16), ("SQ4", 8), ("PQ8", 8), ("PQ4", 4), ("PCA8,SQ8", 8),
+                                            ("PCA8,Flat", 32), ("first8,Flat", 32), ("first8,SQ8", 8)])
+def test_the_bytes_of_a_vector_of_sixteen_dimensions(code, expected):
+    assert compressed(code, vectors(300), 1).sa_code_size() == expected
+
+
+def test_a_vector_cut_short_has_length_one_again():
+    texts, queries = vectors(300), vectors(20, seed=2)
+    short = texts[:, :8] / np.linalg.norm(texts[:, :8], axis=1, keepdims=True)
+    short_queries = queries[:, :8] / np.linalg.norm(queries[:, :8], axis=1, keepdims=True)
+    scores, places = compressed("first8,Flat", texts, 1).search(queries, 10)
+    products = short_queries @ short.T
+    assert places.tolist() == np.argsort(-products, axis=1)[:, :10].tolist()
+    assert np.allclose(scores, np.take_along_axis(products, places, 1), atol=1e-6)
+
+
+def test_more_dimensions_than_there_are_keep_all():
+    texts, queries = vectors(300), vectors(20, seed=2)
+    longer, whole = (compressed(code, texts, 1).search(queries, 10)[1].tolist() for code in ("first99,Flat", WHOLE))
+    assert longer == whole
+
+
+def test_eight_bits_round_by_hand():
+    """Two values a dimension, the ends of its range: eight bits hold them without an error, and the inner product is theirs."""
+    texts = np.array([[0, 1], [1, 0], [1, 1]], dtype=np.float32)
+    scores, places = compressed("SQ8", texts, 1).search(np.array([[2, 1]], dtype=np.float32), 3)
+    assert places.tolist() == [[2, 1, 0]]
+    assert scores[0] == pytest.approx([3, 2, 1], abs=0.02)
+
+
+def test_product_quantisation_is_seeded_and_orders_no_numbers():
+    same, again, other = (faiss.serialize_index(compressed("PQ4", vectors(300), seed)) for seed in (1, 1, 2))
+    assert np.array_equal(same, again)
+    assert not np.array_equal(same, other)
+    assert not compressed("PQ4", vectors(300), 1).do_polysemous_training
+
+
+def test_the_runs_have_ten_passages_of_every_query_for_every_code(folders, monkeypatch):  # noqa: F811
+    monkeypatch.setattr(codes, "Texts", lambda store: [type("Text", (), {"doc_id": f"d{n}"}) for n in range(300)])
+    queries = pd.DataFrame({"query_id": [f"q{n}" for n in range(20)]})
+    runs = compressed_runs.__wrapped__(*folders, None, queries, [WHOLE, "SQ8"], 1)
+    whole = compressed_run(runs, WHOLE)
+    assert whole.groupby("query_id").size().tolist() == [10] * 20
+    first = (vectors(20, seed=2) @ vectors(300).T)[0].argmax()
+    assert whole[whole["query_id"] == "q0"].iloc[0]["doc_id"] == f"d{first}"
+    assert set(runs["code"]) == {WHOLE, "SQ8"}
+
+
+def test_speed_and_recall_of_each_code(folders):  # noqa: F811
+    table = compressed_speed.__wrapped__(*folders, ["SQ8", "PQ4"], 5, 2, 1).set_index("code")
+    assert table.index.tolist() == [WHOLE, "SQ8", "PQ4"]
+    assert table.loc[WHOLE, "recall"] == 1.0 > table.loc["SQ8", "recall"] > table.loc["PQ4", "recall"]
+    assert table["bytes"].tolist() == [64, 16, 4]
+    assert (table["alone_low"] <= table["alone_high"]).all()
+
+
+# ---- dense scores ----
+
+@pytest.mark.slow
+def test_it_agrees_with_sentence_transformers(bed):
+    from sentence_transformers import SentenceTransformer
+
+    encoder = backbone.resolve("packaged")
+    model = SentenceTransformer(encoder.source, device="cpu")
+    query = bed.query_frame.set_index("query_id").loc["q1", "text"]
+    vectors = model.encode([query, "Bread Why bread turns brown in the oven. Sugars and proteins react in the heat."])
+    scores = dense_window_scores(encoder, bed.bm25(0.9, 0.4, 10), bed.query_step, bed.store, bed.tokens(encoder), 10, 256).value()
+    ours = scores[(scores["query_id"] == "q1") & (scores["doc_id"] == "d1#0")]["score"].iloc[0]
+    assert ours == pytest.approx(float(np.dot(*vectors)), abs=0.01)

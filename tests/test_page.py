@@ -1,12 +1,21 @@
-"""The method in view: the package's own source."""
+"""A page: its header, its sources, its numbers, its exercises."""
+
+import re
+import shlex
 
 import pytest
+from nbformat.v4 import new_code_cell as code
+from nbformat.v4 import new_markdown_cell as markdown
 
+from helpers.data.downloads import bytes_text
 from helpers.pages import page
+from helpers.pages.fragments import count, interval, p_value, plain, seconds, signed
 from helpers.systems.testbed import Testbed
-from press import generated
+from press import chapters, execute, generated, page_header
+from press.page_header import arranged, in_view
 from toys import Value, of_values
 
+# ---- sources, and the line of BM25 ----
 
 class Loss:
     """Says what it is."""
@@ -67,3 +76,75 @@ def test_the_page_of_all_bm25s(passages):
     text = generated.bm25_page([{"page": "repbert", "bm25": [line]}, {"page": "repbert", "bm25": [line]}])
     assert text.count(f"chapters/repbert.html#step-{line['key'][:10]}") == 1
     assert "0.750" in text and "not measured" in text
+
+
+# ---- the order of a page ----
+
+def test_the_first_code_of_the_method_is_the_experiment():
+    cells = [markdown("# Title"), code("1", id="a"), markdown("## Method\n\nSo."), code("2", id="b"), code("3", id="c")]
+    assert in_view(cells) == {"b"}
+    assert in_view(cells[:3]) == set()
+    assert in_view(cells[:2]) == set()
+
+
+def test_a_page_has_its_picture_first_and_sections_that_only_some_want_folded_below_more():
+    cells = [markdown("# Title"), code("1"), markdown("## Method\n\nSo."), code("2"),
+             markdown("## Costs & hours\n\nDear.", metadata={"tags": ["more"]}), code("3"),
+             code("4", metadata={"tags": ["picture"]}), markdown("## Discussion"), code("5"), code("provenance")]
+    assert [cell.source for cell in arranged(cells, "top", "## Try this", "parameters")] == [
+        "# Title", "top", "4", "1", "## Method\n\nSo.", "2", "## Discussion", "5", "## Try this", "## More",
+        '<details class="nr-details"><summary>Costs &amp; hours</summary>\n\nDear.', "3", "</details>", "parameters",
+        "provenance"]
+
+
+def test_a_page_without_exercise_or_folds_has_its_parameters_and_provenance_below_more():
+    assert [cell.source for cell in arranged([markdown("# Title"), code("1")], "top", "", "parameters")] == [
+        "# Title", "top", "## More", "parameters", "1"]
+
+
+# ---- exercises ----
+
+@pytest.mark.parametrize("chapter", chapters.templates())
+def test_each_chapter_has_an_exercise_that_changes_something_by_commands_as_a_shell_hands_them_on(chapter):
+    assert execute.request(chapter, "almanac", page_header.changed(chapter)).changed == page_header.exercises()[chapter]["change"]
+    given = re.findall(r"^make (?:explain|chapter) NAME=(\w+) ARGS=(.*?)   #", page_header.exercise(chapter, {}), re.M)
+    assert [name for name, _ in given] == [chapter] * 2
+    for _, arguments in given:
+        (own,) = shlex.split(arguments)
+        words = shlex.split(own)
+        assert dict(zip(words[1::3], words[2::3], strict=True)) == page_header.changed(chapter)
+
+
+def test_no_exercise_is_of_a_chapter_that_is_not_there():
+    assert set(page_header.exercises()) == set(chapters.templates())
+    assert page_header.exercise("nowhere", {}) == ""
+
+
+def test_the_answer_is_folded_below_the_exercise_of_the_page_that_it_was_written_for():
+    own = chapters.resolve("seeds", "almanac", {})
+    text = page_header.exercise("seeds", own)
+    assert text.index("make chapter") < text.index("<summary>What came out</summary>")
+    assert "What came out" not in page_header.exercise("seeds", own | {"seeds": [9]})
+
+
+# ---- numbers ----
+
+@pytest.mark.parametrize("write, value, text", [
+    (plain, 0.571, "0.571"), (plain, 0.57, "0.570"), (plain, 0.5714, "0.571"), (plain, 1, "1.000"),
+    (signed, 0.054, "+0.054"), (signed, -0.01, "−0.010"), (signed, 0, "+0.000"),  # a true minus, not the hyphen
+    (p_value, 0.012, "0.012"), (p_value, 0.0009, "< 0.001"), (p_value, 0.001, "0.001"), (p_value, 1, "1.000"),
+    (count, 200000, "200,000"), (count, 999, "999"), (count, 1000, "1,000"), (count, 8841823, "8,841,823"),
+    (seconds, 0.4, "0.4 s"), (seconds, 9.94, "9.9 s"), (seconds, 10, "10 s"), (seconds, 52, "52 s"), (seconds, 89, "89 s"),
+    (seconds, 90, "2 min"),  # 1.5 min, to the even minute
+    (seconds, 780, "13 min"), (seconds, 5399, "90 min"), (seconds, 5400, "1.5 h"), (seconds, 7560, "2.1 h"),
+    (bytes_text, 0, "0 B"), (bytes_text, 812, "812 B"), (bytes_text, 999, "999 B"), (bytes_text, 1000, "1.0 kB"),
+    (bytes_text, 999_949, "999.9 kB"), (bytes_text, 999_950, "1.0 MB"), (bytes_text, 18_882_551, "18.9 MB"),
+    (bytes_text, 25_525_613_395, "25.5 GB"), (bytes_text, 4_000_000_000_000, "4000.0 GB")])
+def test_a_number_is_written_with_its_digits_sign_and_unit(write, value, text):
+    assert write(value) == text
+
+
+def test_both_ends_of_an_interval_are_written_alike():
+    assert interval(0.52, 0.61, digits=2) == "[0.52, 0.61]"
+    assert interval(0.52, 0.61) == "[0.520, 0.610]"
+    assert interval(-0.01, 0.02, sign=True) == "[−0.010, +0.020]"

@@ -1,16 +1,22 @@
-"""Chapters side by side: as many at once as there is room for, one thread each, and no new one after a failure."""
+"""Chapters side by side: who takes turns, and what is told of their progress."""
 
 import os
+import select
+import subprocess
+import sys
 import threading
 from types import SimpleNamespace
 
+import nbformat
 import psutil
 import pytest
 
 from helpers.errors import BadInput
+from helpers.networks.callbacks import Progress
 from helpers.steps import numerics, processes
-from press import execute, side_by_side
+from press import execute, side_by_side, terminal
 
+# ---- side by side ----
 
 @pytest.fixture
 def chapters(monkeypatch):
@@ -71,3 +77,111 @@ def test_room_is_a_core_and_memory(monkeypatch):
     monkeypatch.setattr(numerics, "device", lambda: "cpu")
     monkeypatch.setenv("BOOK_CLUSTER", "tcp://somewhere")
     assert side_by_side.kernels(50) == 1
+
+
+# ---- taking turns ----
+
+OTHER = """
+import sys, time
+from helpers.steps import processes
+{work}
+print("in", flush=True)
+sys.stdin.readline()
+"""
+
+
+@pytest.fixture
+def other(tmp_path, monkeypatch):
+    """Start another process, which says when it is in and stays until its input ends."""
+    monkeypatch.setenv(processes.TURNS, str(tmp_path))
+    started = []
+
+    def start(work):
+        process = subprocess.Popen([sys.executable, "-c", OTHER.format(work=work)], text=True,
+                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        started.append(process)
+        return process
+
+    yield start
+    for process in started:
+        process.kill()
+        process.communicate()
+    processes.go_out()
+
+
+def is_in(process, seconds=0.5):
+    """Whether the process is in after a while."""
+    return bool(select.select([process.stdout], [], [], seconds)[0])
+
+
+def test_who_measures_waits_until_the_others_are_out_and_lets_nobody_in(other):
+    processes.come_in()
+    measuring = other("held = processes.alone(); held.__enter__()")
+    assert not is_in(measuring, 0.5)
+    processes.go_out()
+    assert is_in(measuring, 20)
+    late = other("processes.come_in()")
+    assert not is_in(late, 0.5)
+    measuring.kill()  # whoever dies is out
+    assert is_in(late, 20)
+
+
+def test_who_measures_begins_anew_as_one_of_many(other):
+    with processes.alone():
+        processes.come_in()  # a step within a measurement asks nobody
+        waiting = other("processes.come_in()")
+        # the variable is not there for what is started within, so this one is not asked either
+        assert is_in(waiting, 20)
+    assert is_in(other("processes.come_in()"), 20)
+
+
+# ---- progress ----
+
+TRAINING = """
+import time
+from helpers.steps import ledger
+with ledger.bar("training step", 4) as shown:
+    shown.mininterval = 0
+    for number in range(4):
+        time.sleep(0.5)
+        shown.set_postfix_str(f"loss {1 / (number + 1):.3f}", refresh=False)
+        shown.update()
+"""
+
+
+@pytest.mark.slow
+def test_step_loss_and_time_left_stand_beside_the_cells(tmp_path):
+    cells = [nbformat.v4.new_code_cell(source) for source in ("1 + 1", TRAINING)]
+    source, told = tmp_path / "toy.ipynb", list[str]()
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), source)
+    with terminal.on_terminal():  # another bar, below which the cells' would move
+        execute.executed(source, {}, told.append)
+    assert any(line.startswith("toy:  50%|") and line.endswith("1/2, training step 2 of 4, loss 0.500, 00:01 left")
+               for line in told), told
+    assert "2/2" in told[-1]
+
+
+def test_the_last_line_of_each_is_told():
+    told = list[str]()
+    cells, steps = terminal.joined(told.append)
+    for file, text in ((cells, "\r1/2"), (steps, "  bm25 ...\n"), (steps, "\r\n"), (steps, "\rstep 1\rstep 2\n"),
+                       (cells, "\r2/2")):
+        file.write(text)
+    assert told == ["1/2", "1/2, bm25 ...", "1/2, step 2", "2/2, step 2"]
+
+
+def test_on_standard_error_a_text_takes_the_place_of_the_last(capsys, monkeypatch):
+    monkeypatch.setattr(terminal, "PAUSES", (0.0, 0.0))
+    with terminal.on_terminal() as show:
+        show("a long line")
+        show("short")
+    assert "\ra long line\rshort      \rshort" in capsys.readouterr().err
+
+
+def test_the_loss_is_the_mean_since_the_log_had_a_line(capsys):
+    shown, state = Progress(SimpleNamespace(_tr_loss=1.5, _globalstep_last_logged=2)), SimpleNamespace(max_steps=9, global_step=4)
+    shown.on_train_begin(None, state, None)
+    shown._bar.mininterval, state.global_step = 0, 5
+    shown.on_step_end(None, state, None)
+    shown.on_train_end(None, state, None)
+    assert "training step 5 of 9, loss 0.500, 00:00 left" in capsys.readouterr().err

@@ -1,8 +1,14 @@
-"""Starting points of fine-tunings: what they read, what they share, and which weights each seed continues from."""
+"""Where trainings start, and the tasks of sentences and of search."""
+
+from types import SimpleNamespace
 
 import pytest
 
+from helpers.data import stsb
 from helpers.errors import BadInput
+from helpers.evaluation import published
+from helpers.networks.fine_tuning import Schedule
+from helpers.systems import tasks
 from helpers.systems.starting_points import (
     BLIND,
     CONDENSER,
@@ -20,7 +26,10 @@ from helpers.systems.starting_points import (
     unit_of,
     untouched,
 )
+from helpers.systems.tasks import FACTS, SearchTask
 from press import chapters
+
+# ---- starts ----
 
 FIRST = language_model("almanac", "packaged:0,1", epochs=2, articles="train", mlm_probability=0.3)
 
@@ -88,3 +97,67 @@ def test_a_part_of_the_texts_is_named_in_brackets():
 
 def test_dense_encoders_read_passages_where_there_are_any():
     assert (unit_of("almanac"), unit_of("irds:msmarco-document")) == ("passage", "document")
+
+
+# ---- sentences ----
+
+def test_the_pairs_to_train_on_are_counted():
+    assert tasks.training_pairs("almanac") == 400  # two thirds of six hundred
+    assert tasks.training_pairs("data/stsb") == 5749
+
+
+def test_pairs_of_the_almanac_are_cross_validated(monkeypatch):
+    asked = []
+    monkeypatch.setattr(tasks, "rank_correlations", lambda predictions, truth: asked.append(predictions) or "step")
+    monkeypatch.setattr(tasks, "correlations", lambda step: {name: name for name in asked[0]})
+    starts = starting_weights([START], "study", "almanac[:9]", "packaged:0,1", [1, 2])
+    systems, known = tasks.similarity("almanac", starts, "packaged:0,1", [8], Schedule(steps=4))
+    folds = asked[0][systems[START, 8]][0]
+    assert [step.arguments["test"].arguments["number"] for step in folds] == [0, 1, 2] and folds[0].arguments["steps"] == 4
+    untrained = asked[0]["zero-shot MiniLM (layers 0,1)"]
+    assert (untrained[0][0].arguments["epochs"], untrained[0][0].arguments["pooling"], len(untrained)) == (0, "mean", 2)
+    assert list(known) == ["zero-shot MiniLM (layers 0,1)", "start, as it is"]
+
+
+def test_trainings_of_a_correlation_are_those_of_its_own_label():
+    source = SimpleNamespace(arguments={"predicted": {"a": [["a1", "a2"], ["b1", "b2"]], "b": [["c"]]}})
+    assert tasks.fine_tunings(SimpleNamespace(label="a", source=source)) == ["a1", "a2", "b1", "b2"]
+
+
+def test_missing_benchmark_files_are_known_by_their_digest_and_asked_for_when_needed(tmp_path):
+    with pytest.raises(BadInput, match="STS benchmark is not here"):
+        stsb.StsbFile("train", tmp_path).path  # noqa: B018
+    assert stsb.StsbFile("train", tmp_path).recipe() == {"data": ["stsb", "train"], "digest": stsb.PUBLISHED["train"]}
+    (tmp_path / "sts-train.csv").write_text("x")
+    assert stsb.StsbFile("train", tmp_path).recipe()["digest"] != stsb.PUBLISHED["train"]
+    with pytest.raises(BadInput, match="no revision"):
+        stsb.pairs("hub:owner/name", "train")
+
+
+# ---- searches ----
+
+WEB = SearchTask("almanac", "passage", "packaged:0", (), ("RR@10",), 1, 9, 1e-4, 16, 64, 20)
+
+
+def test_open_qa_asks_for_facts_and_web_search_for_all():
+    facts = SearchTask("almanac", "passage", "packaged:0", FACTS, ("Success@20",), 1, 9, 1e-4, 16, 64, 20)
+    assert set(facts.bed.query_frame["answer_type"]) <= set(FACTS) and "DESC" in set(WEB.bed.query_frame["answer_type"])
+    with pytest.raises(BadInput, match="1 passages"):
+        SearchTask("almanac", "passage", "packaged:0", (), ("RR@10",), 0, 9, 1e-4, 16, 64, 20)
+
+
+def test_the_large_profile_trains_web_search_as_the_study():
+    values = chapters.resolve("fine_tuning_sizes", "msmarco", {})
+    entries = published.load("gao2021")
+    of_study = {row: entries["text 5.4", "fine-tuning", row].value for row in (
+        "learning rate", "passages for each query", "passages in a batch")}
+    assert values["learning_rate"][-1] == of_study["learning rate"] and values["passages"] == of_study["passages for each query"]
+    assert values["batch_size"][-1] * values["passages"] == of_study["passages in a batch"]
+
+
+def test_sizes_and_seeds_decide_what_is_drawn_and_all_have_as_many_steps():
+    small, other, whole = WEB.encoder(None, 30, 1), WEB.encoder(None, 30, 2), WEB.encoder(None, 0, 1)
+    assert set(small.bed.query_frame["query_id"]) != set(other.bed.query_frame["query_id"])
+    assert small.steps == whole.steps == small.model.arguments["steps"] == 9
+    assert set(small.bed.query_frame["query_id"]) < set(WEB.encoder(None, 60, 1).bed.query_frame["query_id"])
+    assert small.model.key != other.model.key and WEB.encoder(None, 30, 1).model.key == small.model.key

@@ -1,0 +1,292 @@
+"""What is timed and weighed: steps, rankings, lengths, memory."""
+
+import resource
+import sys
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import torch
+
+from helpers.costs import peak_memory, speed, step_cost
+from helpers.costs.length_cost import KINDS, length_cost, reader
+from helpers.costs.peak_memory import inference_memory, peak, reset_peak, resident
+from helpers.costs.step_cost import encode, inference_seconds, query_seconds, random_ids, training_seconds, training_step
+from helpers.costs.timing import torch_threads
+from helpers.networks import backbone
+from helpers.networks.backbone import build, resolve
+from helpers.retrieval.indexes import text_index
+
+# ---- a step ----
+
+TINY = ["BERT/1/32/2", "DistilBERT/2/32/2"]
+
+
+@pytest.fixture(autouse=True)
+def on_cpu(monkeypatch):
+    monkeypatch.setenv("BOOK_DEVICE", "cpu")
+
+
+@pytest.mark.slow
+def test_a_text_becomes_the_mean_of_its_states_with_length_one():
+    states = torch.tensor([[[3.0, 0.0], [3.0, 8.0]], [[0.0, 2.0], [0.0, 4.0]]])
+    seen = {}
+
+    def model(input_ids, attention_mask):
+        seen["mask"] = attention_mask
+        return SimpleNamespace(last_hidden_state=states)
+
+    result = encode(model, torch.tensor([[5, 6], [7, 8]]))
+    assert torch.allclose(result, torch.tensor([[0.6, 0.8], [0.0, 1.0]]))  # means (3, 4) and (0, 3)
+    assert seen["mask"].tolist() == [[1, 1], [1, 1]]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("vocabulary, lowest, highest", [(30522, 1_000, 30_000), (30_000, 1_000, 30_000), (1_001, 1_000, 1_001),
+                                                         (1_000, 0, 1_000), (64, 0, 64)])
+def test_token_ids_are_of_the_smallest_vocabulary(vocabulary, lowest, highest):
+    assert step_cost.id_range(vocabulary) == (lowest, highest)
+    drawn = random_ids(8, 64, "cpu", vocabulary)
+    assert lowest <= drawn.min() and drawn.max() < highest
+    assert drawn.equal(random_ids(8, 64, "cpu", vocabulary)) and drawn.shape == (8, 64)
+    assert drawn.equal(random_ids(8, 64, "cpu")) == (highest == 30_000)  # the packaged backbone's, as they always were
+
+
+@pytest.mark.slow
+def test_a_training_step_reads_three_texts_and_moves_the_weights_once_it_runs():
+    model, calls = build("BERT/1/32/2", attn_implementation="eager").train(), []
+    model.register_forward_hook(lambda *_: calls.append(1))
+    before = [p.detach().clone() for p in model.parameters()]
+    run = training_step(model, random_ids(6, 4, "cpu").chunk(3))
+    assert calls == []
+    assert all(torch.equal(a, b) for a, b in zip(before, model.parameters(), strict=True))
+    run()
+    assert len(calls) == 3
+    moved = [not torch.equal(a, b) for a, b in zip(before, model.parameters(), strict=True)]
+    assert sum(moved) > len(moved) / 2
+    assert all(p.grad is None for p in model.parameters())
+
+
+@pytest.mark.slow
+def test_a_training_step_brings_the_relevant_text_nearer():
+    torch.manual_seed(1)
+    model, texts = build("BERT/1/32/2", attn_implementation="eager").eval(), random_ids(6, 4, "cpu").chunk(3)  # no dropout
+
+    def loss():
+        with torch.no_grad():
+            query, near, far = (encode(model, ids) for ids in texts)
+        return float((1 + (query * far).sum(1) - (query * near).sum(1)).clamp(min=0).mean())
+
+    before = loss()
+    for _ in range(20):
+        training_step(model, texts)()
+    assert loss() < before
+
+
+@pytest.mark.slow
+def test_inference_is_timed_for_every_model(store, small_vocabulary):
+    threads = torch.get_num_threads()
+    times = inference_seconds(TINY, [resolve("packaged:0"), resolve(small_vocabulary)], 2, 4, 3, 1, "fp32", "cpu").value()
+    assert list(times) == [*TINY, "packaged:0", small_vocabulary]
+    assert all(len(line["seconds"]) == 3 and min(line["seconds"]) > 0 for line in times.values())
+    assert times["DistilBERT/2/32/2"]["parameters"] == (30522 + 512) * 32 + 64 + 2 * (4 * 33 * 32 + 64 + 33 * 128 + 129 * 32 + 64)
+    assert torch.get_num_threads() == threads
+
+
+@pytest.mark.slow
+def test_training_is_timed_for_every_model(store, small_vocabulary):
+    result = training_seconds(TINY, [resolve(small_vocabulary)], 1, 4, 2, 1, "cpu").value()
+    assert list(result) == [*TINY, small_vocabulary]
+    assert all(len(values) == 2 and min(values) > 0 for values in result.values())
+
+
+@pytest.mark.slow
+def test_a_query_is_encoded_alone(store, monkeypatch):
+    seen, real = [], step_cost.encode
+
+    def watched(model, ids):
+        seen.append((ids.shape, torch.get_num_threads()))
+        return real(model, ids)
+
+    monkeypatch.setattr(step_cost, "encode", watched)
+    result = query_seconds(resolve("packaged:0"), 5, 3).value()
+    assert len(result) == 3
+    assert min(result) > 0
+    assert seen == [((1, 5), 1)] * 4
+
+
+@pytest.mark.slow
+def test_threads_are_as_before_after_an_error():
+    before = torch.get_num_threads()
+    with pytest.raises(ZeroDivisionError), torch_threads(before + 1):
+        assert torch.get_num_threads() == before + 1
+        1 / 0  # noqa: B018
+    assert torch.get_num_threads() == before
+
+
+# ---- a ranking ----
+
+def parameters(layers, dimensions, vocabulary=30522, positions=512):
+    """Of a BERT with one output: embeddings, layers, pooler, output layer; each layer's norm has two vectors."""
+    inner, norm = 4 * dimensions, 2 * dimensions
+    embeddings = (vocabulary + positions + 2) * dimensions + norm
+    projections = 4 * dimensions * (dimensions + 1)
+    feed_forward = inner * (dimensions + 1) + dimensions * (inner + 1)
+    return embeddings + layers * (projections + norm + feed_forward + norm) + dimensions * (dimensions + 1) + dimensions + 1
+
+
+def step_of(bed, sizes, timed=1, rounds=2):
+    encoder = backbone.resolve("packaged")
+    return speed.ranking_speed(sizes, encoder, text_index(bed.store), bed.query_step, bed.store, bed.tokens(encoder), 0.9, 0.4,
+                               2, 32, 8, timed, rounds, "cpu")
+
+
+# ---- rates ----
+
+def test_queries_per_minute_count_retrieval_and_reranking():
+    times = {"queries": 4, "retrieval": [1.0, 3.0], "sizes": {"small": {"seconds": [3.0, 5.0]}, "big": {"seconds": [23.0, 57.0]}}}
+    assert speed.per_minute(times, "small").tolist() == [60.0, 30.0]  # 240 / 4, 240 / 8
+    assert speed.per_minute(times, "big").tolist() == [10.0, 4.0]
+
+
+# ---- models of a shape ----
+
+def test_the_count_of_parameters_by_hand_is_that_of_bert_base():
+    # 109,482,240 are known of bert-base-uncased, and 769 are those of the output layer
+    assert parameters(12, 768) == 109_482_240 + 769
+    assert parameters(1, 32) == 1_007_009
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("layers, dimensions, heads", [(1, 32, 2), (2, 64, 4), (3, 32, 1)])
+def test_a_random_model_has_the_shape_and_its_parameters(layers, dimensions, heads):
+    model = speed.random_cross_encoder(f"{layers}/{dimensions}/{heads}", backbone.resolve("packaged"))
+    assert len(model.base_model.encoder.layer) == layers
+    assert model.classifier.weight.shape == (1, dimensions)
+    assert (model.config.hidden_size, model.config.num_attention_heads) == (dimensions, heads)
+    assert model.num_parameters() == parameters(layers, dimensions)
+    assert not model.training
+
+
+# ---- the step ----
+
+@pytest.mark.slow
+def test_a_ranking_is_timed_whole(bed):
+    result = step_of(bed, ["1/32/2"]).value()
+    assert (result["queries"], result["device"]) == (1, "cpu")
+    assert result["windows"] == 2  # the two candidates are of one window each
+    assert result["sizes"]["1/32/2"]["parameters"] == parameters(1, 32)
+    for seconds in (result["retrieval"], result["sizes"]["1/32/2"]["seconds"]):
+        assert len(seconds) == 2
+        assert min(seconds) > 0
+    assert (speed.per_minute(result, "1/32/2") > 0).all()
+
+
+@pytest.mark.slow
+def test_no_more_queries_are_timed_than_there_are(bed):
+    assert step_of(bed, ["1/32/2"], timed=9, rounds=1).value()["queries"] == 3
+
+
+# ---- lengths ----
+
+@pytest.mark.slow
+def test_every_kind_and_length_is_measured(store):
+    result = length_cost(resolve("packaged:0"), [96, 32], 16, 2, "cpu").value()
+    assert list(result) == list(KINDS)
+    for rows in result.values():
+        assert [row["length"] for row in rows] == [32, 96]
+        assert all(len(row["seconds"]) == 2 and min(row["seconds"]) > 0 for row in rows)
+        assert rows[0]["megabytes"] > 20  # the embeddings alone are twelve million values of two bytes or more
+
+
+@pytest.mark.slow
+def test_the_kinds_differ_in_attention_alone():
+    full, windowed = (reader(kind, resolve("packaged:0"), 64, 16) for kind in KINDS[::-1])
+    assert full.config.model_type == "bert" and windowed.config.model_type == "longformer"
+    assert full.config.num_hidden_layers == windowed.config.num_hidden_layers == 1
+
+
+@pytest.mark.slow
+def test_a_measurement_that_fails_says_so(store):
+    with pytest.raises(RuntimeError, match="even number"):
+        length_cost(resolve("packaged:0"), [32], 15, 1, "cpu").value()
+
+
+@pytest.mark.slow
+def test_a_backbone_with_a_small_vocabulary_is_measured(store, small_vocabulary):
+    result = length_cost(resolve(small_vocabulary), [32], 16, 1, "cpu").value()
+    assert [len(rows) for rows in result.values()] == [1, 1]
+
+
+# ---- memory ----
+
+MEGABYTE = 10**6
+linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+
+
+def measured(specs, precision="fp32", backbones=()):
+    return inference_memory.definition.function(specs, list(backbones), 2, 8, 1, precision, "cpu")
+
+
+@pytest.fixture(scope="module")
+def sizes():
+    """A small and a larger model, measured while this process holds 300 MB, then without them."""
+    ballast = np.ones(300 * MEGABYTE // 8)
+    beside = measured(["BERT/1/32/2", "BERT/2/512/8"], backbones=[resolve("packaged:0")])
+    assert ballast.sum() > 0
+    del ballast
+    return beside
+
+
+@pytest.mark.slow
+def test_a_larger_model_takes_more(sizes):
+    small, large, _ = sizes.values()
+    assert all(large[kind] > small[kind] for kind in ("weights", "model", "whole"))
+
+
+@pytest.mark.slow
+def test_the_weights_are_part_of_the_model_and_the_model_of_the_whole(sizes):
+    large = sizes["BERT/2/512/8"]
+    assert large["weights"] == 4 * ((30522 + 512 + 2) * 512 + 1024 + 2 * (4 * 513 * 512 + 1024 + 513 * 2048 + 2049 * 512 + 1024))
+    assert large["weights"] <= large["model"] < large["weights"] + 60 * MEGABYTE
+    assert large["model"] < large["whole"]
+
+
+@linux
+@pytest.mark.slow
+def test_the_memory_of_the_process_that_asks_does_not_count(sizes):
+    alone = measured(["BERT/1/32/2"])["BERT/1/32/2"]
+    assert abs(sizes["BERT/1/32/2"]["whole"] - alone["whole"]) < 60 * MEGABYTE
+
+
+@pytest.mark.slow
+def test_half_the_precision_takes_half_the_weights(sizes):
+    result = measured(["BERT/2/512/8"], "bf16")["BERT/2/512/8"]
+    assert 2 * result["weights"] == sizes["BERT/2/512/8"]["weights"]
+    assert result["model"] < sizes["BERT/2/512/8"]["model"] - 20 * MEGABYTE
+
+
+@pytest.mark.slow
+def test_what_went_wrong_is_said():
+    with pytest.raises(RuntimeError, match="no backbone 'nothing'"):
+        measured(["BERT/1/32/2", "nothing"])
+
+
+@linux
+def test_the_high_water_mark_sees_what_is_gone_until_it_is_reset():
+    block = np.ones(200 * MEGABYTE // 8)
+    assert resident() > 200 * MEGABYTE
+    del block
+    assert peak() > resident() + 150 * MEGABYTE
+    reset_peak()
+    assert peak() < resident() + 50 * MEGABYTE
+
+
+@pytest.mark.parametrize("platform, unit", [("darwin", 1), ("linux", 1024)])
+def test_without_that_account_the_peak_of_the_whole_life_counts(tmp_path, monkeypatch, platform, unit):
+    monkeypatch.setattr(peak_memory, "STATUS", tmp_path / "none")
+    monkeypatch.setattr(peak_memory, "CLEAR", tmp_path / "none" / "either")
+    monkeypatch.setattr(peak_memory.sys, "platform", platform)
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    assert peak() == most * unit
+    reset_peak()  # nothing to reset, and no error
