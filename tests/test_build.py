@@ -1,4 +1,4 @@
-"""Rendering: when the book is rendered again, with a stand-in for Jupyter Book."""
+"""When a page is out of date, and when the book is rendered again, with a stand-in for Jupyter Book."""
 
 from types import SimpleNamespace
 
@@ -6,7 +6,7 @@ import pytest
 
 from helpers import paths
 from helpers.errors import BadInput
-from press import build, chapters
+from press import build, chapters, execute
 
 
 @pytest.fixture
@@ -63,3 +63,23 @@ def test_a_chapter_that_was_not_executed_has_a_page_that_says_so_while_the_book_
     build.render()
     assert f"# {chapters.chapter('seeds').title}" in seen[0] and "make chapter NAME=seeds" in seen[0]
     assert not page.exists()
+
+
+@pytest.mark.parametrize(("name", "matters"), [
+    ("data/qrels.tsv", True), ("data/new.tsv", True), ("a.trec", True), ("results/step-0123456789abcdef.zip", True),
+    ("results/verified.json", False), ("package/floor/words.txt", True), ("package/floor/a.py", True),
+    ("package/__pycache__/a.pyc", False)])
+def test_a_page_is_out_of_date_when_its_data_or_the_package_is(tmp_path, monkeypatch, name, matters):
+    monkeypatch.setattr(paths, "RESULTS", tmp_path / "results")
+    monkeypatch.setattr(paths, "PACKAGE", tmp_path / "package")
+    file, values = tmp_path / name, {"collection": str(tmp_path / "data"), "run": str(tmp_path / "a.trec"), "other": "x" * 999}
+    for other in (file, tmp_path / "data" / "docs.tsv"):
+        other.parent.mkdir(parents=True, exist_ok=True)
+    before = execute.fingerprint("seeds", values, "mini")
+    file.write_text("other")
+    assert (execute.fingerprint("seeds", values, "mini") != before) is matters
+
+
+def test_a_narrower_backbone_is_known_by_the_files_of_the_one_that_it_is_made_from():
+    assert execute.contents("packaged/256") == execute.contents("packaged")
+    assert execute.contents("packaged:0,1/96") == execute.contents("packaged:0,1") != execute.contents("packaged")

@@ -62,12 +62,12 @@ def test_an_unknown_choice_is_refused_with_the_known_ones(capsys, option, wrong,
 
 def test_every_choice_of_the_command_line_is_one_of_the_command(monkeypatch):
     calls, nothing = [], pd.DataFrame(columns=["query", "rank", "doc_id", "score", "title"])
-    monkeypatch.setattr(search_command, "search", lambda *arguments: calls.append(arguments) or nothing)
+    monkeypatch.setattr(search_command, "search", lambda queries, **options: calls.append(options) or nothing)
     for reranker in RERANKERS:
         for feedback in FEEDBACK:
             assert main(["search", "bread", "--reranker", reranker, "--feedback", feedback]) == 0
-    assert [arguments[3:5] for arguments in calls] == [(reranker, feedback) for reranker in RERANKERS for feedback in FEEDBACK]
-    assert calls[0][:3] == (["bread"], "almanac", "")
+    assert [(one["reranker"], one["feedback"]) for one in calls] == [(name, kind) for name in RERANKERS for kind in FEEDBACK]
+    assert (calls[0]["collection"], calls[0]["unit"]) == ("almanac", "")
 
 
 @pytest.mark.parametrize(("arguments", "place", "said"), [

@@ -5,10 +5,8 @@ its module is imported when it runs. What it returns is printed, line by line, o
 """
 
 import argparse
-import contextlib
 import importlib
 import io
-import math
 import os
 import re
 import signal
@@ -116,7 +114,7 @@ def _parser() -> argparse.ArgumentParser:
             option("--part", type=_positive, default=16, metavar="MIB", help="the size of a part, at most"),
             option("--list", dest="only_list", action="store_true", help="say only what it would hold"))
     command("queue", "commands:queue", "say what is to be computed for the claims, best first: done, missing, next")
-    command("unpack", "commands:unpack", "put what came back from there into the step store", option("folder", type=_folder))
+    command("unpack", "commands:unpack", "put what came back from there into the step store", option("folder", type=Path))
     command("fetch", "fetching:fetch_profile", "fetch in advance all that a profile needs from the network; call again to go on",
             profile, option("--list", dest="only_list", action="store_true", help="say only what there is to fetch"))
     command("pin", "fetching:pin", "replace branches of the hub in a profile's file by commit hashes", profile)
@@ -150,7 +148,7 @@ def _parser() -> argparse.ArgumentParser:
             option("--name", dest="names", action="append", default=[], metavar="HOST",
                    help="a name by which other machines ask, where --host lets them; may be given again"))
     command("vespa", "vespa:write", "write the search application as a Vespa package, with its feed",
-            option("folder", type=_folder), *collection,
+            option("folder", type=Path), *collection,
             option("--model", default="", metavar="FOLDER", help="of a cross-encoder (the base re-ranker)"))
     command("parameters", "chapters:listing", "list the parameters of a chapter", option("chapter"))
     command("files", "commands:files", "list the source files, each with what it is for",
@@ -164,17 +162,17 @@ def _parser() -> argparse.ArgumentParser:
                    help="only list (default); --no-dry-run removes what is listed"))
     command("verify", "record:verify", "recompute a random sample of the recorded runs and compare",
             option("--sample", type=_positive, default=3), option("--seed", type=int, default=None),
-            option("--budget", type=_budget, default=900, help="seconds that the sample may cost"),
+            option("--budget", type=_positive, default=900, help="seconds that the sample may cost"),
             option("--all", dest="everything", action="store_true",
                    help="as many as the budget allows, those first that were verified never or longest ago"))
     command("record", "record:record", "ship the slow steps of the executed chapters as recorded runs")
     command("screenshots", "chromium:take", "photograph every page of the rendered book: wide, on a phone, dark")
     command("open", "chapters:open_copies", "write your own copies of chapters, with a profile's values in them",
             option("chapters", nargs="+"), profile, given,
-            option("--to", type=_folder, default=paths.ROOT / "mine", help="the folder (mine)"))
+            option("--to", type=Path, default=paths.ROOT / "mine", help="the folder (mine)"))
     command("export", "commands:export", "write the systems of a chapter as TREC runs with ir_metadata headers",
             option("chapter"), option("names", nargs="*", metavar="system", help="as the page calls them; all if none is named"),
-            given, profile, fresh, option("--to", dest="folder", type=_folder, default=Path("runs"), help="the folder (runs)"),
+            given, profile, fresh, option("--to", dest="folder", type=Path, default=Path("runs"), help="the folder (runs)"),
             option("--models", action="store_true", help="with each run its cross-encoder, as a folder for transformers"))
     command("why", "why:why", "explain why two runs of one system differ", option("first", type=Path, help="a TREC run"),
             option("second", type=Path, help="another one"))
@@ -192,13 +190,6 @@ def _positive(text: str) -> int:
     return int(text)
 
 
-def _budget(text: str) -> float:
-    with contextlib.suppress(ValueError):
-        if 0 <= (value := float(text)) < math.inf:
-            return value
-    raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds: give 0 or more")
-
-
 def _seconds(text: str) -> float:
     if not re.fullmatch("[0-9]{1,6}[dh]", text):
         raise argparse.ArgumentTypeError(f"{text[:LONGEST]!r} is no age: give 30d or 12h")
@@ -213,10 +204,6 @@ def _model(*known: str) -> Callable[[str], str]:
         return text
 
     return checked
-
-
-def _folder(text: str) -> Path:
-    return Path(text).resolve()
 
 
 if __name__ == "__main__":

@@ -158,8 +158,8 @@ def pin(profile: str) -> list[str]:
         if revision and not COMMIT.fullmatch(revision):
             commits[old] = f"hub:{source}@{hub.commit(source, revision, 'model' if old in models else 'dataset')}"
     if commits:
-        whole = re.compile(rf"^\s*#.*|({'|'.join(map(re.escape, sorted(commits, key=len, reverse=True)))})(?![\w./-])", re.M)
-        text = whole.sub(lambda match: commits.get(match[1], match[0]), file.read_text(encoding="utf-8"))
+        named = re.compile(r"^\s*#.*|hub:[\w./@-]+", re.M)
+        text = named.sub(lambda match: commits.get(match[0], match[0]), file.read_text(encoding="utf-8"))
         draft = file.with_name(f".{file.name}.part")
         draft.write_text(text, encoding="utf-8")
         draft.replace(file)

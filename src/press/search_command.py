@@ -4,6 +4,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -50,9 +51,9 @@ def model_of(reranker: str) -> Scorer | None:
     return RERANKERS[reranker]() if reranker in RERANKERS else GivenReranker(given(reranker).spec)
 
 
-def answer(queries: Sequence[str], collection: str, unit: str, reranker: str, feedback: str, k: int, first_stage: str) -> str:
-    """The rankings for the queries of a command line."""
-    return as_text(search(queries, collection, unit, reranker, feedback, k, first_stage), queries)
+def answer(queries: Sequence[str], **options: Any) -> str:
+    """The rankings for the queries of a command line, by the options of `search`."""
+    return as_text(search(queries, **options), queries)
 
 
 def as_text(ranked: pd.DataFrame, queries: Sequence[str]) -> str:
