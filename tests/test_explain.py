@@ -9,7 +9,6 @@ from dry_steps import write_page, write_template
 from helpers import paths
 from helpers.steps import ledger
 from press import cli, commands, execute, explain
-from press.terminal import columns
 
 CELLS = ("from dry_steps_module import doubled, numbers, total", "value = total([doubled(numbers(count), times)]).value()")
 
@@ -117,10 +116,6 @@ def test_a_chapter_that_cannot_be_told_leaves_the_others(book):
     assert "cannot be told" in lines[1]
     assert lines[2].split()[:5] == ["second", "would", "run", "0", "1"]
     assert "each step once: 0 to compute" in lines[-1]
-
-
-def test_columns_are_as_wide_as_their_widest_cell():
-    assert columns([("a", "n"), ("bbb", 10), ("c", "")], right=(1,)) == "a     n\nbbb  10\nc"
 
 
 def test_the_command(book, capsys):

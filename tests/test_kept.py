@@ -80,13 +80,6 @@ def test_what_another_process_holds_stays_with_its_checkpoints(place, capsys):
     assert place.find("index", KEYS[0], "exact") is not None
 
 
-def test_what_was_removed_is_not_found_and_can_be_written_again(place):
-    assert kept.remove(place.place("model", KEYS[2]))
-    assert place.find("model", KEYS[2], "exact") is None
-    place.write("model", KEYS[2], {"step": "model", "numerics": "exact"}, lambda folder: (folder / "value").write_text("again"))
-    assert place.find("model", KEYS[2], "exact") is not None
-
-
 @pytest.mark.parametrize("age", ["30", "d", "-1d", "3w"])
 def test_an_age_that_is_none_is_refused(age, capsys):
     with pytest.raises(SystemExit):
