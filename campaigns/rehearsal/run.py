@@ -40,15 +40,16 @@ def main(chapters: Sequence[str]) -> int:
     return int(any(outcome.startswith("stopped") for _, _, outcome in rows))
 
 
-def play(root: Path, chapters: Sequence[str], killed: str = KILLED) -> Iterator[Row]:
-    """The rehearsal of some chapters in a new folder; each act when it is over."""
+def play(root: Path, chapters: Sequence[str], killed: str = KILLED, render: bool = True) -> Iterator[Row]:
+    """The rehearsal of some chapters in a new folder, rendered or not; each act when it is over."""
     with stage(root) as on:
         yield timed("pin", lambda: pin(on))
         yield timed("fetch", lambda: fetch(on))
         on.reduce()
         for chapter in chapters:
             yield timed(chapter, lambda chapter=chapter: resumed(on, chapter) if chapter == killed else page(on, chapter))
-        yield timed("render", lambda: rendered(on, chapters))
+        if render:
+            yield timed("render", lambda: rendered(on, chapters))
         yield "outside", 0.0, f"refused: {', '.join(on.refused()) or 'nothing was asked for'}"
 
 
