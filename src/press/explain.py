@@ -136,7 +136,7 @@ def explain(name: str, given: dict[str, str], profile: str) -> str:
 
 def whole_book(profile: str) -> str:
     """A line for each chapter of a profile, and the total, in which what chapters share counts once."""
-    known, rows = catalogue(), [("chapter", "page", "to compute", "stored", "recorded", "expected")]
+    known, rows = catalogue(), list[tuple[Any, ...]]([("chapter", "page", "to compute", "stored", "recorded", "expected")])
     usual, large, stopped = dict[str, float | None](), set[str](), False
     for chapter in chapters.names():
         try:

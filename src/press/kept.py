@@ -58,13 +58,13 @@ def store(older: float | None, step: str, chapter: str, dry_run: bool) -> Iterat
     if not dry_run and not narrowed:
         raise BadInput("nothing says what to remove", mend="give --older 30d (0d for all), --step NAME or --chapter NAME")
     chosen = kept()
-    wanted = [(older is None or one.days >= older / DAY) and step in ("", one.step)
-              and (not chapter or one.chapters == {chapter}) for one in chosen.itertuples()]
+    wanted = [(older is None or days >= older / DAY) and step in ("", name) and (not chapter or pages == {chapter})
+              for name, days, pages in zip(chosen["step"], chosen["days"], chosen["chapters"], strict=True)]
     chosen = chosen.loc[wanted]
     yield table(chosen)
     if not dry_run:
         gone = chosen["place"].map(remove).astype(bool)
-        yield f"removed {gone.sum()} of {len(chosen)}, {bytes_text(chosen['bytes'][gone].sum())}"
+        yield f"removed {gone.sum()} of {len(chosen)}, {bytes_text(int(chosen['bytes'][gone].sum()))}"
         yield from (f"{place.parent.name} {place.name[:10]}: a process holds it" for place in chosen["place"][~gone])
     elif len(chosen) and narrowed:
         yield "nothing was removed; --no-dry-run removes these"
@@ -72,11 +72,11 @@ def store(older: float | None, step: str, chapter: str, dry_run: bool) -> Iterat
 
 def table(chosen: pd.DataFrame) -> str:
     """A line a step, the largest first, and the total."""
-    rows = [(name, len(own), bytes_text(own["bytes"].sum()), f"{own['days'].max():.1f}", f"{own['days'].min():.1f}",
+    rows = [(name, len(own), bytes_text(int(own["bytes"].sum())), f"{own['days'].max():.1f}", f"{own['days'].min():.1f}",
              ", ".join(sorted(frozenset().union(*own["chapters"])))) for name, own in chosen.groupby("step")]
     rows.sort(key=lambda row: -chosen["bytes"][chosen["step"] == row[0]].sum())
     return columns([("step", "keys", "size", "oldest, days", "newest", "chapters"), *rows,
-                    ("all", len(chosen), bytes_text(chosen["bytes"].sum()), "", "", "")], right=(1, 2, 3, 4))
+                    ("all", len(chosen), bytes_text(int(chosen["bytes"].sum())), "", "", "")], right=(1, 2, 3, 4))
 
 
 def remove(place: Path) -> bool:

@@ -47,7 +47,7 @@ def why(first: Path, second: Path) -> list[str]:
 
 def lists(run: pd.DataFrame) -> dict[str, list[str]]:
     """The documents of each query, in their order."""
-    return run.groupby("query_id", sort=False)["doc_id"].apply(list).to_dict()
+    return {str(query): list(documents) for query, documents in run.groupby("query_id", sort=False)["doc_id"]}
 
 
 def change(one: list[str], two: list[str], tied: bool) -> str:
@@ -72,7 +72,8 @@ def of_headers(a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[str]:
 def flat(part: Any, name: str = "") -> dict[str, str]:
     """A nested header as texts by path; what stands as `package==version` lies under the package's name."""
     if isinstance(part, list):
-        part = dict(str(item).split("==") if "==" in str(item) else (number, item) for number, item in enumerate(part, start=1))
+        pairs: list[Any] = [str(item).split("==") if "==" in str(item) else (n, item) for n, item in enumerate(part, start=1)]
+        part = dict(pairs)
     if not isinstance(part, Mapping):
         return {name: str(part)}
     return {path: text for key, value in part.items()
@@ -81,7 +82,8 @@ def flat(part: Any, name: str = "") -> dict[str, str]:
 
 def of_scores(both: pd.DataFrame) -> Iterator[str]:
     """Scores of the documents that both have: rounding, another scale, or another model."""
-    change, size = (both["score_a"] - both["score_b"]).abs().max(), both[["score_a", "score_b"]].abs().max(axis=None)
+    change = float((both["score_a"] - both["score_b"]).abs().max())
+    size = float(both[["score_a", "score_b"]].abs().to_numpy().max(initial=0.0))
     if both.empty or change == 0:
         return
     if change <= ROUNDING * size:
