@@ -83,14 +83,6 @@ def test_a_model_that_learned_is_told_from_one_that_did_not():
                                 ["guesses", "9", "1.386", "1.386", "1.386", "1.386"]]
 
 
-def test_what_each_length_reads():
-    lengths = pd.Series({"a": 97, "b": 197, "c": 900})  # 1,194 in all; three tokens of an input are special
-    rows = cells(documents.read_table(lengths, {100: 100, 200: 200, 1024: 1024, 2048: 1024}))[1:]
-    assert rows == [["100", "0.333", "0.244", ""],  # 3 x 97 = 291
-                    ["200", "0.667", "0.411", ""],  # 97 + 197 + 197 = 491
-                    ["1,024", "1.000", "1.000", ""], ["2,048", "1.000", "1.000", "as 1,024: no document is longer"]]
-
-
 @pytest.mark.slow  # reads the tokenizer
 def test_lengths_of_documents_are_word_pieces_with_their_titles(folder, store):
     bed, tokenizer = Testbed(str(folder), words=3, overlap=1), resolve("packaged:0").tokenizer()
@@ -141,7 +133,6 @@ def test_an_answer_is_where_its_middle_is():
 def test_without_known_places_there_is_no_figure_and_no_table(bed):
     shares = documents.places(bed)
     assert shares.empty and "do not show" in documents.by_place({"A": FALLING}, shares).markdown
-    assert documents.place_table({"A": FALLING}, shares).html == ""
 
 
 @pytest.mark.parametrize("share, part", [(0.0, 0), (0.33, 0), (0.34, 1), (0.66, 1), (0.67, 2), (0.999, 2), (1.0, 2)])
@@ -154,7 +145,7 @@ def test_answers_in_every_section_are_spread_evenly(sections):
     """Beginnings are not: of six sections two begin in the first fifth of a document, and none in its last sixth."""
     bed = placed([(f"q{n}", 100 * n, 100, 100 * sections) for n in range(sections)], [f"q{n}" for n in range(sections)])
     assert documents.parts(documents.places(bed)).value_counts().tolist() == [sections // 3] * 3
-    assert documents.places(bed).mean() == pytest.approx(documents.EVEN)
+    assert documents.places(bed).mean() == pytest.approx(0.5)
 
 
 FALLING = of_values({"RR@10": [1.0, 0.5, 0.25, 0.0]}, "falling")
@@ -164,13 +155,6 @@ PLACES = pd.Series([0.9, 0.1, 0.4, 0.6], index=["q3", "q0", "q1", "q2"])  # in a
 def test_success_by_place_is_drawn_from_the_first_part_on():
     text = text_of(documents.by_place({"A": FALLING}, PLACES))
     assert "A: 1.000 first third, 0.375 middle third, 0.000 last third." in text
-
-
-def test_success_is_correlated_with_the_place():
-    rising = of_values({"RR@10": [0.0, 0.25, 1.0, 0.5]})  # ranks 1 2 4 3 against 1 2 3 4: rho 1 - 6 x 2 / 60 = 0.8, p 0.2
-    level = of_values({"RR@10": [0.5] * 4})
-    rows = cells(documents.place_table({"A": rising, "level": level, "B": FALLING}, PLACES))[1:]
-    assert rows == [["A", "0.125 0.750", "+0.800", "0.200"], ["B", "0.750 0.125", "−1.000", "< 0.001"]]  # level has no order
 
 
 # ---- one query through several rankings: which query it is, and what its table says ----

@@ -18,6 +18,12 @@ def test_terms_stand_behind_the_query_best_first_and_only_the_added_ones():
     assert texts("terms") == ["why does bread turn brown? oven sugar", "rust"]
 
 
+def test_the_best_terms_repeat_those_of_the_query():
+    best = WEIGHTS.assign(best=[True, True, False])
+    read = expanded_texts.definition.function(QUERIES, best, "best")["text"].tolist()
+    assert read == ["why does bread turn brown? bread oven", "rust"]
+
+
 def test_words_stand_for_their_terms():
     assert texts("words", WORDS) == ["why does bread turn brown? ovens sugars", "rust"]
 

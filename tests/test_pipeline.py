@@ -20,7 +20,7 @@ def order(step, query="q1"):
 
 
 def test_the_stages_follow_one_another(bed):
-    stages = Pipeline(Letters(), Feedback(documents=1, terms=2), candidates=2, depth=4).stages(bed)
+    stages = Pipeline(Letters(), Feedback(documents=1, terms=2, min_documents=1), candidates=2, depth=4).stages(bed)
     assert list(stages) == ["BM25", "re-ranked", "retrieved again", "re-ranked again"]
     first, second = order(stages["BM25"]), order(stages["re-ranked"])
     assert second[:2] == sorted(first[:2], reverse=True) and second[2:] == first[2:]
@@ -39,7 +39,7 @@ def test_stages_can_be_left_out(bed):
 
 def test_feedback_trusts_the_re_ranked_documents(bed):
     """Reversed by the re-ranker, another document is trusted, and it lends other terms."""
-    pipeline = Pipeline(Letters(), Feedback(documents=1, terms=3), candidates=4)
+    pipeline = Pipeline(Letters(), Feedback(documents=1, terms=3, min_documents=1), candidates=4)
     stages = pipeline.stages(bed)
     trusted = pipeline.feedback.weights(bed, stages["re-ranked"]).value()
     plain = pipeline.feedback.weights(bed, stages["BM25"]).value()
@@ -48,26 +48,27 @@ def test_feedback_trusts_the_re_ranked_documents(bed):
 
 
 def test_the_model_reads_the_expanded_query_or_the_one_asked(bed):
-    stages = Pipeline(Letters(), Feedback(documents=1, terms=2), candidates=4).stages(bed)
-    longer = Feedback(documents=1, terms=2).reading(bed, stages["re-ranked"]).query_step.value()
+    stages = Pipeline(Letters(), Feedback(documents=1, terms=2, min_documents=1), candidates=4).stages(bed)
+    longer = Feedback(documents=1, terms=2, min_documents=1).reading(bed, stages["re-ranked"]).query_step.value()
     assert longer.loc[0, "text"].startswith(bed.query_frame.loc[0, "text"] + " ")
     assert len(longer.loc[0, "text"].split()) <= len(bed.query_frame.loc[0, "text"].split()) + 2
     assert Feedback(form="").reading(bed, stages["re-ranked"]) is bed
 
 
 def test_the_passage_index_holds_the_first_pieces_only(bed):
-    feedback = Feedback(documents=1, terms=50, pieces=4)
+    feedback = Feedback(documents=1, terms=50, min_documents=1, pieces=4)
     weights = feedback.weights(bed, bed.bm25(0.9, 0.4, 4)).value()
     added = set(weights.loc[(weights["query_id"] == "q1") & weights["added"], "term"])
-    everything = Feedback(documents=1, terms=50).weights(bed, bed.bm25(0.9, 0.4, 4)).value()
+    everything = Feedback(documents=1, terms=50, min_documents=1).weights(bed, bed.bm25(0.9, 0.4, 4)).value()
     assert added < set(everything.loc[(everything["query_id"] == "q1") & everything["added"], "term"])
 
 
 def test_within_keeps_the_full_indexs_weights(bed):
     run = bed.bm25(0.9, 0.4, 4)
-    inside = Feedback(documents=1, terms=50, within=8).weights(bed, run).value().query("query_id == 'q1' and added")
-    passages = Feedback(documents=1, terms=50, pieces=8).weights(bed, run).value().query("query_id == 'q1' and added")
-    whole = Feedback(documents=1, terms=50).weights(bed, run).value().query("query_id == 'q1'").set_index("term")
+    one = Feedback(documents=1, terms=50, min_documents=1)
+    inside, passages = (replace(one, **limit).weights(bed, run).value().query("query_id == 'q1' and added")
+                        for limit in ({"within": 8}, {"pieces": 8}))
+    whole = one.weights(bed, run).value().query("query_id == 'q1'").set_index("term")
     assert set(inside["term"]) == set(passages["term"])
     ratio = inside.set_index("term")["weight"] / whole.loc[list(inside["term"]), "weight"]
     assert ratio.to_numpy() == pytest.approx(ratio.iloc[0])  # the same informativeness, scaled by another maximum

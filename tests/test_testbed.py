@@ -74,4 +74,4 @@ def test_a_page_shows_what_counted_as_relevant(folder):
     used = [run_measures(bed.bm25(1.2, 0.75, 5), bed.query_step, bed.qrels_step, ["RR@10"], bed.min_relevance, bed.every_grade)
             for bed in beds]
     assert page.rules({"step": step.name, "recipe": step.recipe()} for step in used) == [
-        f"almanac from grade 2{page.NOT_ALL}", f"{folder.name} from grade 3"]
+        f"almanac (test) from grade 2{page.NOT_ALL}", f"{folder.name} (test) from grade 3"]

@@ -21,7 +21,7 @@ K = TypeVar("K")
 
 def beside_published(study: str, number: str, column: str, measure: str, systems: Systems, baseline: str,
                      judged: Fragment | None = None, rows_are: str = "system", whole: bool = True, pictured: bool = True,
-                     fixed: Collection[str] = ()) -> Fragment:
+                     fixed: Collection[str] = (), counting: str = "") -> Fragment:
     """A study's table beside this run's measurements, each system compared with a baseline.
 
     Rows of the study that were not measured follow, as *not tested*. A row has an interval; it has a word where a claim is on the
@@ -37,6 +37,7 @@ def beside_published(study: str, number: str, column: str, measure: str, systems
         whole: whether the table's other rows are shown, too.
         pictured: whether the figure of the effects is shown.
         fixed: rows that cannot differ from the baseline, so that there is nothing to compare.
+        counting: what the caption says of the measure besides.
     """
     known = published.column(study, number, column)
     base, published_base = systems[baseline], known.get(baseline)
@@ -65,7 +66,7 @@ def beside_published(study: str, number: str, column: str, measure: str, systems
     compared = baseline if rows_are == "system" else f"{rows_are} = {baseline}"
     beside = f", here {measure}" if measure.startswith("R@") and all(entry.measure != measure for entry in known.values()) else ""
     caption = (f"{published.published_name(study)}, table {number}: {column}, published and measured{beside} "
-               f"(differences from {compared}, 95 % intervals over queries and training runs)")
+               f"({counting}differences from {compared}, 95 % intervals over queries and training runs)")
     table = page.records_table(caption, records, values=data)
     folds = []
     if left:

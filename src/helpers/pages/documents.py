@@ -11,17 +11,15 @@ from zlib import crc32
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
 from helpers.data.runs import ranks
 from helpers.data.texts import Texts
 from helpers.data.windows import WHOLE, WindowTokens
 from helpers.evaluation.measures import first_relevant_rank
 from helpers.networks.backbone import resolve
-from helpers.networks.fine_tuning import SPECIAL
 from helpers.pages import page, plots, training
 from helpers.pages.compare import beside_published
-from helpers.pages.fragments import Fragment, Html, badge, cell, count, explored, p_value, plain, signed, table
+from helpers.pages.fragments import Fragment, Html, badge, cell, count, explored, plain, table
 from helpers.pages.results import Results
 from helpers.reranking.aggregation import reranked
 from helpers.steps import Step
@@ -32,12 +30,13 @@ from helpers.systems.zero_shot import ZeroShotReranker
 
 COLUMNS = {"P@10": "P@10", "R@100": "R@100", "MAP@100": "AP@100", "MRR@10": "RR@10", "NDCG@10": "nDCG@10"}  # of table 2
 MEASURES = tuple(COLUMNS.values())
+GRADE = 1  # from which a document of a topic is relevant: by BM25's values of table 2, the study counts the lowest grade, too
+STRICT = ("R(rel=2)@100", "AP(rel=2)@100", "P(rel=2)@10", "RR(rel=2)@10")  # without the lowest grade
 BM25, BERT, LONGFORMER = "BM25", "BM25 + BERT", "BM25 + Longformer"
 WINDOWED = "BERT, windows"  # a model that is three ways of reading
 WINDOWS = {"BERT, best window (MaxP)": "max", "BERT, mean of windows (MeanP)": "mean", "BERT, sum of windows (SumP)": "sum"}
 STUDIED = 1024  # the length in tokens that the study settled on
 PARTS = ("first third", "middle third", "last third")
-EVEN = 0.5  # where the middle of an answer is on average, if answers are spread evenly over their documents
 
 
 def row(length: int) -> str:
@@ -57,7 +56,7 @@ def table_2(column: str, systems: Systems, baseline: str = BM25, whole: bool = F
     fixed = [name for name, system in systems.items()
              if name != baseline and system.values[measure].equals(systems[baseline].values[measure])]
     return beside_published("alarfaj2022", "2", column, measure, systems, baseline, judged, whole=whole, fixed=fixed,
-                            pictured=False)
+                            pictured=False, counting="" if column == "NDCG@10" else f"relevant from grade {GRADE}; ")
 
 
 def losses(model: DocumentReader) -> pd.Series:
@@ -78,15 +77,6 @@ def document_lengths(bed: Testbed, backbone: str) -> pd.Series:
     store, tokens = bed.store.value(), replace(bed, words=WHOLE, overlap=0).tokens(resolve(backbone)).value()
     reader = WindowTokens(tokens, store)
     return pd.Series({text.doc_id: len(reader[f"{text.doc_id}#0"]) for text in Texts(store)})
-
-
-def read_table(documents: pd.Series, lengths: Mapping[int, int]) -> Fragment:
-    """How many documents a model of each length reads whole, and what share of all tokens it sees; `lengths` maps each to the
-    shortest that reads the same."""
-    return page.records_table("What a model of each length reads (queries aside)", [
-        {"tokens": count(length), "share of documents read whole": plain((documents <= length - SPECIAL).mean()),
-         "share of tokens read": plain(documents.clip(upper=length - SPECIAL).sum() / documents.sum()),
-         "": "" if same == length else f"as {count(same)}: no document is longer"} for length, same in lengths.items()])
 
 
 def first(tokens: int) -> str:
@@ -128,22 +118,6 @@ def by_place(systems: Systems, shares: pd.Series) -> Fragment:
     groups = parts(shares).sort_values(kind="stable")
     return plots.means_by_group(values_of(systems, list(systems), "RR@10").loc[groups.index], groups, "RR@10",
                                 "RR@10 by the part of the document that has the answer, with 95 % intervals.")
-
-
-def halves(systems: Systems, shares: pd.Series) -> pd.DataFrame:
-    """Mean RR@10 of each system, a row each, with the answer in the first half and in the second."""
-    values = values_of(systems, list(systems), "RR@10").loc[shares.index]
-    return pd.DataFrame({"first": values[shares < EVEN].mean(), "second": values[shares >= EVEN].mean()})
-
-
-def place_table(systems: Systems, shares: pd.Series) -> Fragment:
-    """Whether success falls with the place of the answer: means by half of the document, Spearman's correlation and its p."""
-    means = halves(systems, shares)
-    return page.records_table("Does success depend on where the answer is?", [
-        {"system": name, "RR@10, answer in the first half; in the second": " ".join(map(plain, means.loc[name].dropna())),
-         "Spearman's ρ with the place": signed(test.statistic), "p": p_value(test.pvalue)}
-        for name, system in systems.items() for own in [system.values["RR@10"].loc[shares.index]]
-        if len(shares) > 2 and own.nunique() > 1 < shares.nunique() for test in [stats.spearmanr(shares, own)]])
 
 
 SHOWN, WORDS = 3, 25  # first texts of each system; words of a text

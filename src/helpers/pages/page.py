@@ -69,10 +69,10 @@ NOT_ALL = " (lower grades gain nothing in nDCG, unless some texts were judged ir
 
 
 def rules(used: Iterable[Mapping[str, Any]]) -> list[str]:
-    """By the recipes of the steps that measured, a phrase a rule: `/a/folder`'s is `folder from grade 1`."""
+    """By the recipes of the steps that measured, a phrase a rule: `/a/folder`'s is `folder (test) from grade 1`."""
     found: dict[str, set[str]] = {}
     for given in (line["recipe"]["arguments"] for line in used if line["step"] in MEASURING):
-        names = {as_label(Path(with_relevance(part["collection"])[0]).name)
+        names = {f"{as_label(Path(with_relevance(part['collection'])[0]).name)} ({part['data'][-1]})"
                  for part in given.get("qrels", {"arguments": {}})["arguments"].get("parts", ())}
         if names:
             rule = f"from grade {given['min_relevance']}{'' if given.get('every_grade') else NOT_ALL}"

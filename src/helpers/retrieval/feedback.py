@@ -4,7 +4,7 @@ import functools
 import math
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -95,7 +95,7 @@ def expanded(query: list[str], added: Mapping[str, float]) -> dict[str, float]:
 
 @step(version=1, form="table")
 def weighted_queries(index: Path, run: pd.DataFrame, queries: pd.DataFrame, documents: int, terms: int, weighting: str,
-                     within: Path | None = None) -> pd.DataFrame:
+                     within: Path | None = None, min_documents: int | None = None) -> pd.DataFrame:
     """Expand every query with the terms that are most informative in its best documents.
 
     Args:
@@ -105,16 +105,20 @@ def weighted_queries(index: Path, run: pd.DataFrame, queries: pd.DataFrame, docu
         terms: how many terms are taken from them (k = 10).
         weighting: of terms, one of `WEIGHTINGS` (Bo1 in the study).
         within: another index of the same documents, cut: only terms that their cut versions hold are taken.
+        min_documents: how many of the trusted documents a term must occur in, unless the query has it (Terrier's
+            `expansion.mindocuments`, 2 there by default); None for one, as in runs recorded before this could be chosen.
 
     Returns:
-        Columns query_id, term (as the index analyses it), weight, added (whether the query lacked it), best weight first. A
-        query without documents keeps its own terms; one of stop words alone gives no row.
+        Columns query_id, term (as the index analyses it), weight, added (whether the query lacked it) and, with `min_documents`,
+        best (whether it is one of the most informative), best weight first. A query without documents keeps its own terms; one of
+        stop words alone gives no row.
     """
-    return java.call(expand, index, cut(run, documents), queries, terms, weighting, within)
+    table = java.call(expand, index, cut(run, documents), queries, terms, weighting, within, min_documents or 1)
+    return table if min_documents else table.drop(columns="best")
 
 
-def expand(index: Path, best: pd.DataFrame, queries: pd.DataFrame, terms: int, weighting: str,
-           within: Path | None = None) -> pd.DataFrame:
+def expand(index: Path, best: pd.DataFrame, queries: pd.DataFrame, terms: int, weighting: str, within: Path | None,
+           min_documents: int) -> pd.DataFrame:
     """Expand all queries, in the process that has the JVM."""
     from jnius import autoclass
     from pyserini.index.lucene import LuceneIndexReader
@@ -125,14 +129,23 @@ def expand(index: Path, best: pd.DataFrame, queries: pd.DataFrame, terms: int, w
     counts = functools.cache(lambda doc_id: vector(reader, doc_id, shown))
     term_of = autoclass("org.apache.lucene.index.Term")
     frequency = functools.cache(lambda term: int(reader.reader.totalTermFreq(term_of("contents", term))))
-    rows: list[tuple[str, str, float, bool]] = []
+    rows: list[tuple[str, str, float, bool, bool]] = []
     for query, text in queries[["query_id", "text"]].itertuples(index=False):
-        feedback: Counter[str] = sum(map(counts, trusted.get(query, [])), Counter())
-        own, sizes = reader.analyze(text), Sizes(whole["documents"], whole["total_terms"], feedback.total())
-        weights = expanded(own, expansion(feedback, {term: frequency(term) for term in feedback}, sizes, terms, weighting))
-        rows.extend((query, term, weight, term not in own)
-                    for term, weight in sorted(weights.items(), key=lambda item: (-item[1], item[0])))
-    return pd.DataFrame(rows, columns=["query_id", "term", "weight", "added"])
+        vectors, own = [counts(doc) for doc in trusted.get(query, [])], reader.analyze(text)
+        sizes = Sizes(whole["documents"], whole["total_terms"], sum(vector.total() for vector in vectors))
+        shared = common(vectors, own, min_documents)
+        added = expansion(shared, {term: frequency(term) for term in shared}, sizes, terms, weighting)
+        rows.extend((query, term, weight, term not in own, term in added)
+                    for term, weight in sorted(expanded(own, added).items(), key=lambda item: (-item[1], item[0])))
+    return pd.DataFrame(rows, columns=["query_id", "term", "weight", "added", "best"])
+
+
+def common(vectors: Sequence[Mapping[str, int]], query: Collection[str], least: int) -> dict[str, int]:
+    """How often each term occurs in some documents (their terms with counts): those of the query, and those that at least so many
+    of the documents hold."""
+    holding = Counter(term for vector in vectors for term in vector)
+    return {term: sum(vector.get(term, 0) for vector in vectors) for term, documents in holding.items()
+            if documents >= least or term in query}
 
 
 def vector(reader: Any, doc_id: str, shown: Any) -> Counter[str]:
@@ -206,10 +219,10 @@ def counted(index: Path, texts: list[str]) -> tuple[list[int], float, int]:
 
 # Expanded queries as text, for a model that reads: the query with its feedback terms behind it.
 #
-# Alarfaj (2022, chapter 6) appends the terms as the index holds them, best first: stems in no order of grammar. He suspects that
-# a model of sentences cannot use them; the other forms put his explanation to the test.
+# Alarfaj (2022, chapter 6) appends the terms as the index holds them, best first, and his example repeats the query's own: stems
+# in no order of grammar. He suspects that a model of sentences cannot use them; the other forms put his explanation to the test.
 
-FORMS = ("terms", "words", "sentence")
+FORMS = ("best", "terms", "words", "sentence")
 
 
 @step(version=1, form="table")
@@ -243,15 +256,17 @@ def expanded_texts(queries: pd.DataFrame, weights: pd.DataFrame, form: str, word
     """The queries with their added terms behind them; ValueError for another form, or without the words that it needs.
 
     Args:
-        weights: columns query_id, term, added, best first.
-        form: `terms` as the index holds them (the study's), `words` as the documents write them, or `sentence`: the words in a
+        weights: columns query_id, term, added, best first; for `best` that column, too.
+        form: `best`: all of the most informative terms as the index holds them, the query's own among them (the study's);
+            `terms`: those of them that the query lacks; `words`: these as the documents write them; or `sentence`: the words in a
             sentence of their own.
         words: columns query_id, term, word, for the last two.
     """
-    if form not in FORMS or (form != "terms" and words is None):
-        raise ValueError(f"form {form!r}: one of {', '.join(FORMS)}; all but terms need the words")
-    added = weights[weights["added"].astype(bool)]
-    if words is not None and form != "terms":
+    spelled = form in ("words", "sentence")
+    if form not in FORMS or (spelled and words is None):
+        raise ValueError(f"form {form!r}: one of {', '.join(FORMS)}; words and sentence need the words")
+    added = weights[weights["best" if form == "best" else "added"].astype(bool)]
+    if spelled:
         added = added.merge(words, on=["query_id", "term"], how="left").assign(term=lambda rows: rows["word"])
     by_query = added.groupby("query_id")["term"].agg(list)
     texts = [written(text, by_query.get(query, []), form)

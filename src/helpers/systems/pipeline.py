@@ -87,15 +87,17 @@ class Feedback:
     # word pieces of each document that the index of the terms holds (PI, the passage index); 0 for whole documents (FI)
     pieces: int = 0
     within: int = 0  # with the full index, only terms that stand in so many pieces of the trusted documents; 0 for all
+    min_documents: int | None = 2  # trusted documents that a new term must occur in (Terrier's default); None for one
     retrieve: bool = True  # whether the expanded query retrieves new candidates; if not, it ranks the old ones again (J)
-    form: str = "terms"  # how the model reads the expanded query, see `expanded_queries`; `""` for the query as it was
+    form: str = "best"  # how the model reads the expanded query, see `expanded_queries`; `""` for the query as it was
     weighting: str = "Bo1"  # of terms, see `feedback.WEIGHTINGS`
     backbone: str = "packaged"  # whose tokenizer makes the pieces
 
     def weights(self, bed: Testbed, run: Step) -> Step:
         """The expanded queries, from the best documents of a run."""
         shown = self._beginnings(bed, self.within) if self.within else None
-        return weighted_queries(self.index(bed), run, bed.query_step, self.documents, self.terms, self.weighting, shown)
+        return weighted_queries(self.index(bed), run, bed.query_step, self.documents, self.terms, self.weighting, shown,
+                                self.min_documents)
 
     def index(self, bed: Testbed) -> Step:
         """The index whose counts and document vectors are used."""
@@ -109,7 +111,7 @@ class Feedback:
         if not self.form:
             return bed
         weights, index = self.weights(bed, run), bed.index
-        words = None if self.form == "terms" else surface_words(index, weights, run, bed.store, self.documents)
+        words = None if self.form in ("best", "terms") else surface_words(index, weights, run, bed.store, self.documents)
         return replace(bed, adhoc_queries=expanded_texts(bed.query_step, weights, self.form, words))
 
 
