@@ -16,12 +16,8 @@ def texts(form: str, words: pd.DataFrame | None = None) -> list[str]:
 
 def test_terms_stand_behind_the_query_best_first_and_only_the_added_ones():
     assert texts("terms") == ["why does bread turn brown? oven sugar", "rust"]
-
-
-def test_the_best_terms_repeat_those_of_the_query():
-    best = WEIGHTS.assign(best=[True, True, False])
-    read = expanded_texts.definition.function(QUERIES, best, "best")["text"].tolist()
-    assert read == ["why does bread turn brown? bread oven", "rust"]
+    best = expanded_texts.definition.function(QUERIES, WEIGHTS.assign(best=[True, True, False]), "best")["text"]
+    assert best[0] == "why does bread turn brown? bread oven"  # with the query's own among the best
 
 
 def test_words_stand_for_their_terms():

@@ -28,8 +28,8 @@ def test_the_expanded_query_is_the_formula_on_raw_counts(bed, weighting):
         got = result[result["query_id"] == query]
         assert dict(zip(got["term"], got["weight"], strict=True)) == pytest.approx(expected)
         assert got["added"].tolist() == [term not in own for term in got["term"]]
-    shared = weighted_queries(text_index(bed.store), run, bed.query_step, 2, 50, weighting, None, 2).value()
-    terms = shared[shared["query_id"] == "q1"]
+    common = weighted_queries(text_index(bed.store), run, bed.query_step, 2, 50, weighting, None, 2)
+    terms = common.value().query("query_id == 'q1'")
     assert best["q1"] == ["d1", "d4"] and set(terms.loc[terms["added"], "term"]) == {"oven", "heat"}  # those of both
     assert "best" not in result and set(terms.loc[terms["best"], "term"]) >= {"oven", "bread", "brown"}
 
