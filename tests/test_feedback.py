@@ -28,10 +28,9 @@ def test_the_expanded_query_is_the_formula_on_raw_counts(bed, weighting):
         got = result[result["query_id"] == query]
         assert dict(zip(got["term"], got["weight"], strict=True)) == pytest.approx(expected)
         assert got["added"].tolist() == [term not in own for term in got["term"]]
-    common = weighted_queries(text_index(bed.store), run, bed.query_step, 2, 50, weighting, None, 2)
-    terms = common.value().query("query_id == 'q1'")
-    assert best["q1"] == ["d1", "d4"] and set(terms.loc[terms["added"], "term"]) == {"oven", "heat"}  # those of both
-    assert "best" not in result and set(terms.loc[terms["best"], "term"]) >= {"oven", "bread", "brown"}
+    both = weighted_queries(text_index(bed.store), run, bed.query_step, 2, 50, weighting, None, 2).value().query("query_id=='q1'")
+    assert best["q1"] == ["d1", "d4"] and set(both.loc[both["added"], "term"]) == {"oven", "heat"}
+    assert "best" not in result and set(both.loc[both["best"], "term"]) >= {"oven", "bread", "brown"}
 
 
 def test_stop_words_alone_give_no_query_and_no_documents(bed):
