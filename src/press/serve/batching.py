@@ -14,9 +14,9 @@ from typing import Any
 
 from helpers.errors import BadInput
 
-SLICE, MOST = 0.4, 256  # seconds of a slice, and inputs of one at most
+SLICE, MOST = 0.2, 256  # seconds of a slice, and inputs of one at most
 PROMISE = 0.5  # of the time: in so much a request that is taken should be done; the rest is for smaller ones that come later
-PATIENCE = 1.0, 2.0  # it ends in so many seconds plus so many times its own: a small one is rather asked again than kept long
+QUICK, TIMES = 1.0, 2.0  # it ends in a second, or in twice its own seconds: a small one is rather asked again than kept long
 SLOWER = 1.5  # or, where the machine becomes slower, in so many times that
 Asking = Generator[tuple[str, list[Any]], list[float], Any]  # a scorer's name and its inputs; their scores; the answer
 
@@ -85,7 +85,7 @@ class Batcher:
             if (own := self.left(job)) > (most := PROMISE * self.timeout):
                 raise Overloaded(f"this takes about {own:.0f} seconds of the {most:.0f} that may be spent: ask for fewer "
                                  "candidates or pairs", min(own - most, self.timeout))
-            promised = PATIENCE[0] + PATIENCE[1] * own
+            promised = max(QUICK, TIMES * own)
             job.until, job.given_up = now + min(self.timeout, promised), now + min(self.timeout, SLOWER * promised)
             total = 0.0
             for other in sorted([*(one for one in self._jobs if not one.future.done()), job], key=self.left):
@@ -147,7 +147,7 @@ class Batcher:
 
     def _slice(self, jobs: list[Job]) -> None:
         """Score what requests with one scorer need next, as much as a slice holds."""
-        room, parts = max(1, min(MOST, int(SLICE * self.rate(jobs[0].scorer)))), list[tuple[Job, list[Any]]]()
+        room, parts = max(2, min(MOST, int(SLICE * self.rate(jobs[0].scorer)))), list[tuple[Job, list[Any]]]()
         for job in jobs:
             if part := job.inputs[len(job.scores):][:room]:
                 parts, room = [*parts, (job, part)], room - len(part)
