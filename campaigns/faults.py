@@ -11,6 +11,8 @@ import argparse
 import contextlib
 import errno
 import gzip
+import hashlib
+import io
 import itertools
 import json
 import os
@@ -22,6 +24,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -157,6 +160,52 @@ def a_record(place: Path) -> Act:
         shutil.rmtree(place / "store")
         return (squares(300).lookup()[1], len(Recorded(paths.RESULTS).entries())) == ("recorded", 1) and is_right()
     return act
+
+
+def pack_of(files: dict[str, bytes]) -> bytes:
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return stream.getvalue()
+
+
+@family
+def forged(rng: random.Random, place: Path) -> tuple[Act, None]:
+    """Packs of recorded runs in which something changed; nine in ten have the name that their bytes ask for."""
+    a_record(place)()
+    shutil.rmtree(place / "store")
+    [pack] = paths.RESULTS.glob("*.zip")
+    with zipfile.ZipFile(pack) as archive:
+        files = {name: archive.read(name) for name in archive.namelist()}
+    value, line = next(name for name in files if name != "manifests"), files["manifests"]
+    content, at, cut = files[value], rng.randrange(len(files[value])), rng.randrange(len(line))
+    manifest = json.loads(line.partition(b"\t")[2])
+    field = rng.choice(sorted(manifest))
+    other = rng.choice((None, {}, [], "", 0, "exact", "x/../y", {"value": 1}))
+    kinds: dict[str, Callable[[], dict[str, bytes]]] = {
+        "flip": lambda: files | {value: content[:at] + bytes([content[at] ^ 1 << rng.randrange(8)]) + content[at + 1:]},
+        "another value": lambda: files | {value: gzip.compress(b"n,square\n0,1\n")},
+        "more": lambda: files | {f"{value}.more": content},
+        "less": lambda: {"manifests": line},
+        "elsewhere": lambda: {value.replace("/", "/x", 1): content, "manifests": line},
+        "unlisted class": lambda: files | {value.replace("exact", "cpu-bf16"): content},
+        "listed elsewhere": lambda: {name: data.replace(b"exact\t", b"other\t") for name, data in files.items()},
+        "no manifests": lambda: {value: content},
+        "no line": lambda: files | {"manifests": b""},
+        "line cut": lambda: files | {"manifests": line[:cut]},
+        "line flipped": lambda: files | {"manifests": line[:cut] + bytes([line[cut] ^ 1 << rng.randrange(8)]) + line[cut + 1:]},
+        "a field": lambda: files | {"manifests": line.partition(b"\t")[0] + b"\t" + json.dumps(manifest | {field: other}).encode()
+                                    + b"\n"},
+        "no field": lambda: files | {"manifests": line.partition(b"\t")[0] + b"\t" + json.dumps(
+            {name: one for name, one in manifest.items() if name != field}).encode() + b"\n"}}
+    made = pack_of(kinds[rng.choice(sorted(kinds))]())
+    if rng.random() < 0.1:
+        made = made[:rng.randrange(len(made))]
+    named = hashlib.sha256(made if rng.random() < 0.9 else b"").hexdigest()[:16]
+    pack.unlink()
+    (paths.RESULTS / f"squares-{named}.zip").write_bytes(made)
+    return is_right, None
 
 
 def a_page(place: Path) -> Act:

@@ -200,6 +200,27 @@ def test_a_damaged_or_forged_pack_is_told_and_never_used(fake, damage):
             use()
 
 
+@pytest.mark.parametrize("forge", [
+    lambda files, value: files | {value: b'{"x": 2}'},
+    lambda files, value: files | {f"{value}.more": b""},
+    lambda files, value: files | {value.replace("exact", "cpu-bf16"): files[value]},
+    lambda files, value: {"manifests": files["manifests"]},
+    lambda files, value: files | {"manifests": b""},
+    lambda files, value: files | {"manifests": files["manifests"][:-9]},
+    lambda files, value: files | {"manifests": files["manifests"].replace(b"exact", b"other", 1)}])
+def test_a_forged_pack_with_the_name_of_its_bytes_is_told_and_never_used(fake, forge):
+    step = make_step("json", {"x": 1})
+    pack = pack_of(step)
+    with zipfile.ZipFile(pack) as archive:
+        files = {name: archive.read(name) for name in archive.namelist()}
+    with zipfile.ZipFile(pack, "w") as archive:
+        for name, content in forge(files, min(files)).items():
+            archive.writestr(name, content)
+    pack.rename(pack.with_name(f"{step.name}-{recipe.sha256(pack.read_bytes())[:16]}.zip"))
+    with pytest.raises(BadInput, match="is damaged. Mend: restore"):
+        step.lookup()
+
+
 def test_a_record_whose_key_is_not_that_of_its_recipe_is_never_used(fake):
     step = make_step("json", {"x": 1})
     entry = ship(step)

@@ -5,8 +5,9 @@
         manifests    a line for each entry: its place (step, key, class), a tab, its manifest
 
 New entries come in a pack of their own beside the earlier ones, which stay as they are: a repository keeps every version of a
-file. A pack's name binds its bytes to the commit that it came with: one of other bytes is refused. The same entries always give
-the same bytes. Values are read where they lie; a folder (of weights) is unpacked into the reader's store.
+file. A pack's name binds its bytes to the commit that it came with: one of other bytes is refused, and so is one whose files are
+not exactly those of its manifests, each with its SHA-256. The same entries always give the same bytes. Values are read where they
+lie; a folder (of weights) is unpacked into the reader's store.
 """
 
 import functools
@@ -40,8 +41,10 @@ class Recorded:
         prefix = f"{name}/{key[:20]}/"
         there = [(place, *pack[place]) for pack in self._packs(name) for place in pack if place.startswith(prefix)]
         for _, folder, line in sorted(there, key=lambda one: (one[0] != prefix + numerics, one[0])):
-            if (manifest := parsed(line))["key"] == key:
-                return unpacked(Entry(folder, manifest))
+            if (entry := Entry(folder, parsed(line))).manifest["key"] == key:
+                if not _is_sound(folder, line):
+                    raise BadInput(f"the recorded run {place_of(entry.manifest)} is damaged", mend="restore results/ from git")
+                return unpacked(entry)
         return None
 
     def manifests(self, name: str = "") -> Iterator[dict[str, Any]]:
@@ -122,11 +125,26 @@ def _pack(file: Path, state: digests.State | None) -> dict[str, tuple[Any, str]]
     """Folder and manifest of a pack's entries by place, read once for each state of the file. It is in memory, since a fork would
     share the place at which an open file is read."""
     content = file.read_bytes()
-    if recipe.sha256(content)[:16] != file.stem.rpartition("-")[2]:
+    try:
+        archive = zipfile.ZipFile(io.BytesIO(content))
+        lines = [line.split("\t", 1) for line in archive.read(MANIFESTS).decode().split("\n")[:-1]]
+        told = [MANIFESTS] + [f"{place.partition('/')[2]}/{name}" for place, line in lines for name in parsed(line)["files"]]
+        sound = sorted(told) == sorted(archive.namelist()) and all(place == place_of(parsed(line)) for place, line in lines)
+    except Exception:  # noqa: BLE001 - whatever a forged pack raises
+        sound = False
+    if not sound or recipe.sha256(content)[:16] != file.stem.rpartition("-")[2]:
         raise BadInput("this pack of recorded runs is damaged", file=file, mend="restore it from git")
-    archive = zipfile.ZipFile(io.BytesIO(content))
-    lines = [line.split("\t", 1) for line in archive.read(MANIFESTS).decode().split("\n")[:-1]]
     return {place: (zipfile.Path(archive, f"{place.partition('/')[2]}/"), line) for place, line in lines}
+
+
+@functools.cache
+def _is_sound(folder: zipfile.Path, line: str) -> bool:
+    """Whether an entry's files have the sizes and digests of its manifest; asked of one that is to be used."""
+    try:
+        return all(told == {"size": len(content), "sha256": recipe.sha256(content)}
+                   for name, told in parsed(line)["files"].items() for content in [(folder / name).read_bytes()])
+    except Exception:  # noqa: BLE001 - whatever a forged pack raises
+        return False
 
 
 def unpacked(entry: Entry) -> Entry:

@@ -147,7 +147,7 @@ class Batcher:
 
     def _slice(self, jobs: list[Job]) -> None:
         """Score what requests with one scorer need next, as much as a slice holds."""
-        room, parts = max(2, min(MOST, int(SLICE * self.rate(jobs[0].scorer)))), list[tuple[Job, list[Any]]]()
+        room, parts = max(1, min(MOST, int(SLICE * self.rate(jobs[0].scorer)))), list[tuple[Job, list[Any]]]()
         for job in jobs:
             if part := job.inputs[len(job.scores):][:room]:
                 parts, room = [*parts, (job, part)], room - len(part)
