@@ -10,8 +10,8 @@ from starlette.testclient import TestClient
 
 from helpers.errors import BadInput
 from press.serve import app
-from press.serve.batching import PROMISE, Batcher, Overloaded
 from press.serve.engine import LONGEST, Asked
+from press.serve.worker import PROMISE, Overloaded, Worker
 
 
 class Nothing:
@@ -45,8 +45,8 @@ class Nothing:
 
 
 def served(engine, timeout=5.0):
-    batcher = Batcher(lambda: engine, timeout)
-    return batcher, TestClient(app.application(batcher, ("testserver",)), raise_server_exceptions=False)
+    worker = Worker(lambda: engine, timeout)
+    return worker, TestClient(app.application(worker, ("testserver",)), raise_server_exceptions=False)
 
 
 @pytest.fixture
@@ -58,9 +58,9 @@ def held():
 
 @pytest.fixture(scope="module")
 def client():
-    batcher, client = served(Nothing())
+    worker, client = served(Nothing())
     yield client
-    batcher.close()
+    worker.close()
 
 
 # ---- hostile requests ----
@@ -139,88 +139,87 @@ def begun(engine):
         time.sleep(0.005)
 
 
-def test_what_waits_is_scored_together_and_small_requests_go_ahead(held):
+def test_small_requests_go_ahead_of_large_ones(held):
     engine, gate = held
-    batcher, order = Batcher(lambda: engine, 30), []
+    worker, order = Worker(lambda: engine, 30), []
     for query, candidates in (("large", 100), ("middle", 20), ("a", 2), ("b", 2)):
-        future = batcher.submit(asked(query, candidates))
+        future = worker.submit(asked(query, candidates))
         future.add_done_callback(lambda done: order.append(done.result()["query"]))
         begun(engine)
     gate.set()
-    batcher.close()
+    worker.close()
     assert sorted(order[:2]) == ["a", "b"] and order[2:] == ["middle", "large"]
-    assert set(engine.slices[0]) == {"large"} and {"a", "b", "middle"} <= set(engine.slices[1])  # about 40 inputs each
     with pytest.raises(Overloaded):
-        batcher.submit(asked("too late"))
+        worker.submit(asked("too late"))
 
 
 def test_what_cannot_be_done_in_time_is_refused_with_the_seconds_until_it_may_be(held):
     engine, gate = held
-    batcher, client = served(engine, timeout=3)  # a hundredth of a second a candidate; 1.5 seconds are promised
+    worker, client = served(engine, timeout=3)  # a hundredth of a second a candidate; 1.5 seconds are promised
     alone = client.post("/search", json={"query": "x", "candidates": 200})
     assert alone.status_code == 503 and "fewer candidates" in alone.json()["error"] and alone.headers["Retry-After"] == "1"
-    taken = [batcher.submit(asked("large", 100))]
+    taken = [worker.submit(asked("large", 100))]
     begun(engine)
     with pytest.raises(Overloaded) as refused:
-        batcher.submit(asked("another", 120))
+        worker.submit(asked("another", 120))
     assert 1 <= refused.value.seconds <= 3
-    small = batcher.submit(asked("small", 5))  # there is room for it before the large one is late
+    small = worker.submit(asked("small", 5))  # there is room for it before the large one is late
     with pytest.raises(Overloaded):
         for _ in range(200):
-            taken.append(batcher.submit(asked("many", 5)))
+            taken.append(worker.submit(asked("many", 5)))
     assert len(taken) < 60  # as many as are done in a bit more than a second
     gate.set()
     assert small.result(5)["query"] == "small"
-    batcher.close()
+    worker.close()
     assert all(isinstance(one.exception(0), Overloaded | None) for one in taken)
 
 
 def test_what_a_slower_machine_cannot_end_in_its_time_is_told_so():
     engine = Nothing()
-    batcher = Batcher(lambda: engine, 1.2)
+    worker = Worker(lambda: engine, 1.2)
     engine.scorers["base"] = lambda inputs: time.sleep(0.05 * len(inputs)) or [1.0] * len(inputs)  # five times as slow
     with pytest.raises(Overloaded, match="longer than was expected"):
-        batcher.submit(asked("slow", 42)).result(5)
-    batcher.close()
+        worker.submit(asked("slow", 42)).result(5)
+    worker.close()
 
 
 def test_a_request_that_is_taken_is_not_kept_from_its_end_by_smaller_ones():
-    batcher = Batcher(lambda: Nothing(), 4)
-    large = batcher.submit(asked("large", 50))
-    assert 50 / batcher.rate("base") < PROMISE * 4
+    worker = Worker(lambda: Nothing(), 4)
+    large = worker.submit(asked("large", 50))
+    assert 50 / worker.rate("base") < PROMISE * 4
     refused, until = 0, time.monotonic() + 3.9
     while time.monotonic() < until and not large.done():
         try:
-            batcher.submit(asked("small", 4))
+            worker.submit(asked("small", 4))
         except Overloaded:
             refused += 1
         time.sleep(0.005)
     assert large.result(4)["query"] == "large" and refused
-    batcher.close()
+    worker.close()
 
 
 def test_who_waits_too_long_is_told_and_what_nobody_waits_for_is_dropped(held):
     engine, gate = held
-    batcher, client = served(engine, timeout=0.5)
+    worker, client = served(engine, timeout=0.5)
     answers = []
     threads = [threading.Thread(target=lambda: answers.append(client.post("/search", json={"query": "slow", "candidates": 2})))]
     threads[0].start()
     begun(engine)
-    left = batcher.submit(asked("left", 8))
+    left = worker.submit(asked("left", 8))
     assert left.cancel()
     threads[0].join()
     assert [answer.status_code for answer in answers] == [504]
     gate.set()
     assert client.post("/search", json={"query": "after", "candidates": 2}).status_code == 200
-    batcher.close()
+    worker.close()
     assert [*map(list, engine.slices)] == [["slow"], ["after"]]
 
 
 def test_a_request_that_fails_takes_nobody_with_it(held, tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     engine, gate = held
-    batcher, client = served(engine)
-    futures = [batcher.submit(asked(query)) for query in ("a", "b", "die", "c", "odd")]
+    worker, client = served(engine)
+    futures = [worker.submit(asked(query)) for query in ("a", "b", "die", "c", "odd")]
     gate.set()
     assert [futures[n].result(5)["query"] for n in (0, 1, 3)] == ["a", "b", "c"]
     with pytest.raises(BadInput, match="no numbers"):
@@ -230,15 +229,15 @@ def test_a_request_that_fails_takes_nobody_with_it(held, tmp_path, monkeypatch):
     told = client.post("/search", json={"query": "bug"})
     assert told.status_code == 500 and "secret" not in told.text and str(tmp_path) in told.json()["error"]
     assert "a secret" in next(tmp_path.iterdir()).read_text()
-    batcher.close()
+    worker.close()
 
 
 def test_the_end_answers_those_who_wait(held):
     engine, gate = held
-    batcher = Batcher(lambda: engine, 30)
-    futures = [batcher.submit(asked(str(number), 20)) for number in range(4)]
+    worker = Worker(lambda: engine, 30)
+    futures = [worker.submit(asked(str(number), 20)) for number in range(4)]
     threading.Timer(0.1, gate.set).start()
-    batcher.close()
+    worker.close()
     assert [future.result(0)["query"] for future in futures] == ["0", "1", "2", "3"]
 
 
@@ -247,4 +246,4 @@ def test_what_cannot_be_made_ready_is_told_by_who_makes_it():
         raise BadInput("no collection")
 
     with pytest.raises(BadInput, match="no collection"):
-        Batcher(make, 1)
+        Worker(make, 1)

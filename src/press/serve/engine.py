@@ -42,7 +42,7 @@ from helpers.systems.rerankers import WarmUp
 from helpers.systems.testbed import Testbed
 from helpers.systems.zero_shot import ZeroShotReranker
 from press.search_command import FEEDBACK
-from press.serve.batching import Asking
+from press.serve.worker import Asking
 
 NONE, BASE, GENERAL, ZERO_SHOT = "none", "base", "general", "minilm"
 Pairs = Sequence[tuple[str, str]]  # texts of queries with ids of windows
@@ -177,7 +177,7 @@ class Asked(BaseModel):
 
 
 class Engine:
-    """A collection with its index and its models: a function from a request to its `Asking`, see `Batcher`.
+    """A collection with its index and its models: a function from a request to its `Asking`, see `Worker`.
 
     Args:
         models: by the names that requests give, in the order in which they are listed; see `load`.
