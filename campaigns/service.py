@@ -54,7 +54,7 @@ def client(port: int, number: int, small: list[dict], texts: list[str], until: f
         began = time.monotonic()
         status, content, wait = ask(port, "search", query=rng.choice(texts), **settings)
         got.append((f"large, {candidates}" if large else "small", status, time.monotonic() - began))
-        smaller = large and status == 503 and "fewer" in content["error"]
+        smaller = candidates > 1 and large and status == 503 and "fewer" in content["error"]
         candidates = candidates // 2 if smaller else candidates
         pause = 0 if smaller else wait if status == 503 else 0 if large else rng.expovariate(1 / THINK)
         time.sleep(max(0.0, min(pause, until - time.monotonic())))
