@@ -182,10 +182,9 @@ def fresh_since() -> float | None:
 
 def _has_its_recipe(entry: Entry) -> bool:
     """Whether the key in a manifest is that of the recipe in it, and what a page tells of a run is there, too."""
-    manifest = entry.manifest
     try:
-        told = isinstance(manifest["inputs"], list) and isinstance(manifest["seconds"], int | float)
-        return told and recipe.key_of(manifest["recipe"]) == manifest["key"]
+        told = isinstance(entry.manifest["inputs"], list) and isinstance(entry.manifest["seconds"], int | float)
+        return told and recipe.key_of(entry.manifest["recipe"]) == entry.manifest["key"]
     except (KeyError, TypeError, AttributeError):
         return False
 

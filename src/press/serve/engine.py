@@ -8,10 +8,7 @@ for, feedback and both once more, and a comparison in pairs. Requests write noth
 
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from itertools import chain
-from math import ceil
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -34,7 +31,6 @@ from helpers.reranking.duo import DUOS, compared, duo_scores, reordered
 from helpers.retrieval import java
 from helpers.retrieval.bm25 import K1, B, search_each
 from helpers.retrieval.feedback import expand, search_weighted
-from helpers.steps.numerics import cores, device
 from helpers.systems.pairwise_reranker import duobert
 from helpers.systems.pipeline import title_of
 from helpers.systems.recipe import general_reranker, recipe
@@ -66,7 +62,7 @@ class CrossEncoder:
         """See `WindowScorer`."""
         queries = list(dict.fromkeys(query for query, _ in pairs))
         ids = dict(zip(queries, query_ids(self._tokenizer, queries, self._query_length), strict=True))
-        return _on_all_cores(self._score, self._model, [
+        return self._score(self._model, [
             pair_ids(self._tokenizer, ids[query], self._tokens[window], self._max_length) for query, window in pairs])
 
 
@@ -108,18 +104,11 @@ class Pairwise:
 
     def __call__(self, asked: Sequence[tuple[str, str, str]]) -> np.ndarray:
         """The probability for each (query, one text, another), float32."""
-        return _on_all_cores(probabilities, self._model, [self._input(*texts) for texts in asked])
+        return probabilities(self._model, [self._input(*texts) for texts in asked])
 
     def _input(self, *texts: str) -> tuple[list[int], list[int]]:
         query, one, other = self._tokenizer(list(texts), add_special_tokens=False, verbose=False)["input_ids"]
         return duo_ids(self._tokenizer, query[:self._query], [one, other], self._length, self._kinds)
-
-
-def _on_all_cores(score: Callable[..., np.ndarray], model: Any, inputs: list[Any]) -> np.ndarray:
-    """The scores of inputs so few that they are one batch, which a single core would read."""
-    size = ceil(len(inputs) / (cores() if device() == "cpu" else 1))
-    with ThreadPoolExecutor() as pool:
-        return np.concatenate([*pool.map(partial(score, model), (inputs[n:n + size] for n in range(0, len(inputs), size)))])
 
 
 def load(name: str, bed: Testbed) -> WindowScorer | None:
