@@ -5,8 +5,8 @@
         manifests    a line for each entry: its place (step, key, class), a tab, its manifest
 
 New entries come in a pack of their own beside the earlier ones, which stay as they are: a repository keeps every version of a
-file. A pack's name binds its bytes to the commit that it came with: one of other bytes, or other files than its manifests name
-is refused. The same entries give the same bytes. Values are read where they lie; a folder is unpacked into the reader's store.
+file. A pack's name binds its bytes to the commit that it came with. A pack of other bytes is refused, and so is one with other
+files than its manifests name. The same entries give the same bytes. Values are read where they lie; a folder is unpacked.
 """
 
 import functools
