@@ -18,6 +18,7 @@ import nbformat
 from helpers import paths
 from helpers.evaluation.verdicts import UNTESTED, WORDS
 from helpers.pages import fragments
+from helpers.pages.claims import load
 from helpers.pages.fragments import DATA_MIME, Html, badge, details, escape, table
 from helpers.pages.page import below_tables
 from helpers.steps import ledger
@@ -98,10 +99,16 @@ def in_view(cells: list[nbformat.NotebookNode]) -> set[str]:
 
 
 def warning(data: list[Any]) -> str:
-    """What stands at the top of a page whose measurements decide nothing, as Markdown: the reasons; empty for others."""
-    reasons = dict.fromkeys(line["reason"] for part in data for line in part.get("claims", [])
-                            if line["verdict"] == UNTESTED and "pair" in line)
-    return f"\n\n<p>{badge(UNTESTED, WORDS[UNTESTED]).text} {escape('; '.join(reasons))}</p>\n" if reasons else ""
+    """What stands at the top of a page some of whose measurements decide nothing, as Markdown: the reasons, and, where the page
+    decides other claims, of which claims; empty for others."""
+    measured = [line for part in data for line in part.get("claims", []) if "pair" in line]
+    barred: dict[str, list[str]] = {}
+    for line in measured:
+        if line["verdict"] == UNTESTED:
+            barred.setdefault(line["reason"], []).append(line.get("claim", ""))
+    known = load() if any(line["verdict"] != UNTESTED for line in measured) else {}
+    said = "; ".join("".join([*(f"{known[name].claim}: " for name in own if name in known), why]) for why, own in barred.items())
+    return f"\n\n<p>{badge(UNTESTED, WORDS[UNTESTED]).text} {escape(said)}</p>\n" if barred else ""
 
 
 def in_short(data: list[Any]) -> str:
