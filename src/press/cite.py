@@ -41,7 +41,7 @@ def bibtex(page: str = "", run: dict[str, Any] | None = None) -> str:
     commit, date and the parameters that are not as the chapter declares them. Without a public address no `url`."""
     about, place, chapter = citation(), repository(), variants.chapter_of(page)
     kind, key, book = "incollection" if page else "book", "neural-ranking-reproduced", latex(about["title"])
-    site = "" if place.is_placeholder else f"https://{place.owner.lower()}.github.io/{place.name}/"
+    site = "" if place.is_placeholder else place.pages
     fields = {"author": " and ".join(f"{{{latex(one['name'])}}}" for one in about["authors"]), "title": book,
               "year": str(about["date-released"])[:4], "publisher": "Self-published", "note": f"Version {about['version']}",
               "url": f"{site}chapters/{page}.html" if site and page else site}
@@ -110,6 +110,11 @@ class Repository(NamedTuple):
     def url(self) -> str:
         """Its address."""
         return f"https://github.com/{self.owner}/{self.name}"
+
+    @property
+    def pages(self) -> str:
+        """Where GitHub shows its book."""
+        return f"https://{self.owner.lower()}.github.io/{self.name}/"
 
     @property
     def is_placeholder(self) -> bool:
