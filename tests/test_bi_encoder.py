@@ -11,6 +11,7 @@ from helpers.data.runs import ranked
 from helpers.data.windows import WindowTokens
 from helpers.encoders import bi_encoder, embeddings
 from helpers.encoders.bi_encoder import examples, split
+from helpers.errors import BadInput
 from helpers.networks import backbone
 from helpers.networks.backbone import OWN
 from helpers.networks.encoder import Encoder, build, inputs, wrapped
@@ -243,6 +244,17 @@ def test_negatives_may_come_from_an_encoders_own_ranking(tiny, store):
     ranking = set(map(tuple, best[["query_id", "doc_id"]].to_numpy()))
     assert {(query, window.split("#")[0]) for query, window in negatives[["query_id", "window_id"]].to_numpy()} <= ranking
     assert set(pairs.loc[pairs["label"] == 1, "query_id"]) == set(best["query_id"])
+
+
+def test_negatives_may_be_any_text_that_is_not_relevant(tiny, store):
+    drawn = replace(tiny, negatives_from="random", candidates=1_000)
+    pairs, relevant = drawn.pairs.value(), drawn.bed.qrels_step.value()
+    right = set(map(tuple, relevant.loc[relevant["relevance"] >= drawn.bed.min_relevance, ["query_id", "doc_id"]].to_numpy()))
+    assert len(pairs) == (1 + tiny.negatives) * len(TOPICS)
+    for query, window, label in pairs[["query_id", "window_id", "label"]].to_numpy():
+        assert ((query, window.split("#")[0]) in right) == bool(label)
+    with pytest.raises(BadInput, match="'hard'"):
+        replace(tiny, negatives_from="hard")
 
 
 @pytest.mark.slow

@@ -33,12 +33,13 @@ from helpers.errors import BadInput
 from helpers.networks import backbone
 from helpers.networks.encoder import POOLINGS
 from helpers.networks.fine_tuning import training_log
+from helpers.reranking.groups import random_texts
 from helpers.retrieval.bm25 import K1, B
 from helpers.steps import Step
 from helpers.systems.reranking_experiment import Scorer
 from helpers.systems.testbed import SplitTestbed, Testbed
 
-UNTRAINED = "none"
+UNTRAINED, RANDOM = "none", "random"
 SIMILARITIES = ("cosine", "dot", MAX_SIM)
 ALL = 1_000_000  # candidates of a query: all that there are
 
@@ -62,7 +63,8 @@ class BiEncoder(BiEncoderTraining):
     query_length: int = 64
     evaluation_queries: int = 100
     data_seed: int | None = None  # of the draws and of the held-out queries; by default `seed`
-    negatives_from: "BiEncoder | None" = None  # an encoder from whose own ranking the negatives come, instead of BM25's
+    # instead of BM25's ranking, an encoder whose own gives the negatives; `random`: any text does (David 2020, section 3.3)
+    negatives_from: "BiEncoder | str | None" = None
     # a cross-encoder that reads the candidates and the relevant passages: what it scores as high as these is no negative
     denoised_by: Scorer | None = None
     # the folder of a pre-trained encoder to start from instead of the backbone's weights (`helpers.systems.starting_points`)
@@ -75,6 +77,8 @@ class BiEncoder(BiEncoderTraining):
         for name, known in (("pooling", POOLINGS), ("loss", (*LOSSES, UNTRAINED)), ("similarity", SIMILARITIES)):
             if getattr(self, name) not in known:
                 raise BadInput(f"{name} {getattr(self, name)!r}: one of {', '.join(known)}")
+        if isinstance(self.negatives_from, str) and self.negatives_from != RANDOM:
+            raise BadInput(f"negatives from {self.negatives_from!r}", mend="draw them at random, `random`")
         if self.denoised_by is None and self.loss in LOSSES and "teacher" in inspect.signature(LOSSES[self.loss]).parameters:
             raise BadInput(f"the {self.loss} loss learns from a cross-encoder: name one, `denoised_by`")
 
@@ -89,7 +93,8 @@ class BiEncoder(BiEncoderTraining):
     def pairs(self) -> Step:
         """The draws: a relevant passage a query, and its negatives (at least one, for the accuracy)."""
         bed = self.bed
-        run = bed.candidates(self.k1, self.b, self.candidates, self.negatives_from)
+        run = random_texts(bed.query_step, bed.store, self.candidates, self._data_seed) if self.negatives_from == RANDOM \
+            else bed.candidates(self.k1, self.b, self.candidates, self.negatives_from)
         run = candidates_with_positives(run, bed.qrels_step, bed.store, self.candidates, bed.min_relevance)
         negatives = max(1, self.negatives)
         if self.denoised_by is not None:
