@@ -12,6 +12,7 @@ from packaging.version import Version
 
 from extension import load
 from helpers import paths
+from press.cite import licence
 
 
 def requirement_lines():
@@ -54,14 +55,6 @@ def test_a_wheel_counts_if_a_reader_s_python_may_take_it():
 
 
 LICENCES = r"\bMIT|BSD|Apache|\bISC|PSF|Python Software|MPL|Mozilla|Unlicense|Public Domain"
-
-
-def licence(package):
-    """What its metadata call it: an SPDX expression, classifiers, or a text; else the first line of its file."""
-    told = {name: package.metadata.get_all(name) or [] for name in ("Classifier", "License-Expression", "License")}
-    official = [one for one in told["Classifier"] if "License :: OSI Approved :: " in one]
-    named = "".join(told["License-Expression"]) or "; ".join(official) or "".join(told["License"]).strip()
-    return named or next((file.read_text().strip().splitlines()[0] for file in package.files or () if file.name == "LICENSE"), "")
 
 
 def test_what_is_installed_may_be_used_and_passed_on():

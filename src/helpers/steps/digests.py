@@ -33,7 +33,7 @@ def state_of(file: Path) -> State | None:
     """The state of a file; None if there is none."""
     try:
         found = file.stat()
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
     return State(found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
 
