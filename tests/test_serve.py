@@ -10,8 +10,8 @@ from starlette.testclient import TestClient
 
 from helpers.errors import BadInput
 from press.serve import app
+from press.serve.batching import PROMISE, Batcher, Overloaded
 from press.serve.engine import LONGEST, Asked
-from press.serve.worker import PROMISE, Overloaded, Worker
 
 
 class Nothing:
@@ -45,8 +45,8 @@ class Nothing:
 
 
 def served(engine, timeout=5.0):
-    worker = Worker(lambda: engine, timeout)
-    return worker, TestClient(app.application(worker, ("testserver",)), raise_server_exceptions=False)
+    batcher = Batcher(lambda: engine, timeout)
+    return batcher, TestClient(app.application(batcher, ("testserver",)), raise_server_exceptions=False)
 
 
 @pytest.fixture
@@ -58,9 +58,9 @@ def held():
 
 @pytest.fixture(scope="module")
 def client():
-    worker, client = served(Nothing())
+    batcher, client = served(Nothing())
     yield client
-    worker.close()
+    batcher.close()
 
 
 # ---- hostile requests ----
@@ -69,11 +69,13 @@ HOSTILE = ["", "   ", "\0", "a\0b", "\x1b[31mred", "\u2028", "\u202eright to lef
            "+-&&||!(){}[]^\"~*?:\\/", "title:* OR 1=1 --", "<script>alert(1)</script>", "'; DROP TABLE texts; --", "🥖" * 50,
            "a " * 900, "../../etc/passwd", "%s%n%00"]
 BODIES = [b"", b"{", b"null", b"[]", b"5", b'"x"', b"\xff\xfe", b"[" * 30_000, b'{"query": "\\ud800"}', b'{"query": 5}',
-          b'{"query": ["a"]}', b'{"query": null}', b'{"k": 3}', b'{"query": "' + b"x" * 1_000_000 + b'"}',
-          *(b'{"query": "a", ' + more + b"}" for more in (
-              b'"k": NaN', b'"k": 1e999', b'"k": -1', b'"k": "ten"', b'"k": true', b'"k": "5"', b'"k": 5, "k": 6',
-              b'"unknown": 1', b'"candidates": 1000000', b'"aggregation": "median"', b'"reranker": "gpt"', b'"feedback": "all"',
-              b'"pairwise": "sum"', b'"pairwise": "\\udfff"'))]
+          b'{"query": ["a"]}',
+          b'{"query": null}', b'{"query": "a", "k": NaN}', b'{"query": "a", "k": 1e999}', b'{"query": "a", "k": -1}', b'{"k": 3}',
+          b'{"query": "a", "k": "ten"}', b'{"query": "a", "candidates": 1000000}', b'{"query": "a", "aggregation": "median"}',
+          b'{"query": "a", "reranker": "gpt"}', b'{"query": "a", "pairwise": "sum"}', b'{"query": "a", "feedback": "all"}',
+          b'{"query": "a", "unknown": 1}', b'{"query": "a", "k": true}',
+          b'{"query": "a", "k": "5"}', b'{"query": "a", "k": 5, "k": 6}',
+          b'{"query": "' + b"x" * 1_000_000 + b'"}', b'{"query": "a", "pairwise": "\\udfff"}']
 
 
 @pytest.mark.parametrize("query", HOSTILE, ids=range(len(HOSTILE)))
@@ -95,6 +97,7 @@ def test_a_hostile_body_is_refused_in_words_that_repeat_nothing_of_it(client, bo
 
 def test_what_is_not_there_and_who_asks_by_another_name(client):
     assert (client.get("/nothing").status_code, client.get("/nothing").json()) == (404, {"error": "not found"})
+    assert client.get("/page.py").status_code == 404
     assert client.put("/search").status_code == 405
     assert client.get("/health", headers={"Host": "evil.example"}).status_code == 400  # a name of another site that leads here
     assert client.get("/health", headers={"Host": "[::1"}).json() == {"error": "the service is not known by this host"}
@@ -136,87 +139,88 @@ def begun(engine):
         time.sleep(0.005)
 
 
-def test_small_requests_go_ahead_of_large_ones(held):
+def test_what_waits_is_scored_together_and_small_requests_go_ahead(held):
     engine, gate = held
-    worker, order = Worker(lambda: engine, 30), []
+    batcher, order = Batcher(lambda: engine, 30), []
     for query, candidates in (("large", 100), ("middle", 20), ("a", 2), ("b", 2)):
-        future = worker.submit(asked(query, candidates))
+        future = batcher.submit(asked(query, candidates))
         future.add_done_callback(lambda done: order.append(done.result()["query"]))
         begun(engine)
     gate.set()
-    worker.close()
+    batcher.close()
     assert sorted(order[:2]) == ["a", "b"] and order[2:] == ["middle", "large"]
+    assert set(engine.slices[0]) == {"large"} and {"a", "b", "middle"} <= set(engine.slices[1])  # about 40 inputs each
     with pytest.raises(Overloaded):
-        worker.submit(asked("too late"))
+        batcher.submit(asked("too late"))
 
 
 def test_what_cannot_be_done_in_time_is_refused_with_the_seconds_until_it_may_be(held):
     engine, gate = held
-    worker, client = served(engine, timeout=3)  # a hundredth of a second a candidate; 1.5 seconds are promised
+    batcher, client = served(engine, timeout=3)  # a hundredth of a second a candidate; 1.5 seconds are promised
     alone = client.post("/search", json={"query": "x", "candidates": 200})
     assert alone.status_code == 503 and "fewer candidates" in alone.json()["error"] and alone.headers["Retry-After"] == "1"
-    taken = [worker.submit(asked("large", 100))]
+    taken = [batcher.submit(asked("large", 100))]
     begun(engine)
     with pytest.raises(Overloaded) as refused:
-        worker.submit(asked("another", 120))
+        batcher.submit(asked("another", 120))
     assert 1 <= refused.value.seconds <= 3
-    small = worker.submit(asked("small", 5))  # there is room for it before the large one is late
+    small = batcher.submit(asked("small", 5))  # there is room for it before the large one is late
     with pytest.raises(Overloaded):
         for _ in range(200):
-            taken.append(worker.submit(asked("many", 5)))
+            taken.append(batcher.submit(asked("many", 5)))
     assert len(taken) < 60  # as many as are done in a bit more than a second
     gate.set()
     assert small.result(5)["query"] == "small"
-    worker.close()
+    batcher.close()
     assert all(isinstance(one.exception(0), Overloaded | None) for one in taken)
 
 
 def test_what_a_slower_machine_cannot_end_in_its_time_is_told_so():
     engine = Nothing()
-    worker = Worker(lambda: engine, 1.2)
+    batcher = Batcher(lambda: engine, 1.2)
     engine.scorers["base"] = lambda inputs: time.sleep(0.05 * len(inputs)) or [1.0] * len(inputs)  # five times as slow
     with pytest.raises(Overloaded, match="longer than was expected"):
-        worker.submit(asked("slow", 42)).result(5)
-    worker.close()
+        batcher.submit(asked("slow", 42)).result(5)
+    batcher.close()
 
 
 def test_a_request_that_is_taken_is_not_kept_from_its_end_by_smaller_ones():
-    worker = Worker(lambda: Nothing(), 4)
-    large = worker.submit(asked("large", 50))
-    assert 50 / worker.rate("base") < PROMISE * 4
+    batcher = Batcher(lambda: Nothing(), 4)
+    large = batcher.submit(asked("large", 50))
+    assert 50 / batcher.rate("base") < PROMISE * 4
     refused, until = 0, time.monotonic() + 3.9
     while time.monotonic() < until and not large.done():
         try:
-            worker.submit(asked("small", 4))
+            batcher.submit(asked("small", 4))
         except Overloaded:
             refused += 1
         time.sleep(0.005)
     assert large.result(4)["query"] == "large" and refused
-    worker.close()
+    batcher.close()
 
 
 def test_who_waits_too_long_is_told_and_what_nobody_waits_for_is_dropped(held):
     engine, gate = held
-    worker, client = served(engine, timeout=0.5)
+    batcher, client = served(engine, timeout=0.5)
     answers = []
     threads = [threading.Thread(target=lambda: answers.append(client.post("/search", json={"query": "slow", "candidates": 2})))]
     threads[0].start()
     begun(engine)
-    left = worker.submit(asked("left", 8))
+    left = batcher.submit(asked("left", 8))
     assert left.cancel()
     threads[0].join()
     assert [answer.status_code for answer in answers] == [504]
     gate.set()
     assert client.post("/search", json={"query": "after", "candidates": 2}).status_code == 200
-    worker.close()
+    batcher.close()
     assert [*map(list, engine.slices)] == [["slow"], ["after"]]
 
 
 def test_a_request_that_fails_takes_nobody_with_it(held, tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     engine, gate = held
-    worker, client = served(engine)
-    futures = [worker.submit(asked(query)) for query in ("a", "b", "die", "c", "odd")]
+    batcher, client = served(engine)
+    futures = [batcher.submit(asked(query)) for query in ("a", "b", "die", "c", "odd")]
     gate.set()
     assert [futures[n].result(5)["query"] for n in (0, 1, 3)] == ["a", "b", "c"]
     with pytest.raises(BadInput, match="no numbers"):
@@ -226,13 +230,21 @@ def test_a_request_that_fails_takes_nobody_with_it(held, tmp_path, monkeypatch):
     told = client.post("/search", json={"query": "bug"})
     assert told.status_code == 500 and "secret" not in told.text and str(tmp_path) in told.json()["error"]
     assert "a secret" in next(tmp_path.iterdir()).read_text()
-    worker.close()
+    batcher.close()
 
 
 def test_the_end_answers_those_who_wait(held):
     engine, gate = held
-    worker = Worker(lambda: engine, 30)
-    futures = [worker.submit(asked(str(number), 20)) for number in range(4)]
+    batcher = Batcher(lambda: engine, 30)
+    futures = [batcher.submit(asked(str(number), 20)) for number in range(4)]
     threading.Timer(0.1, gate.set).start()
-    worker.close()
+    batcher.close()
     assert [future.result(0)["query"] for future in futures] == ["0", "1", "2", "3"]
+
+
+def test_what_cannot_be_made_ready_is_told_by_who_makes_it():
+    def make():
+        raise BadInput("no collection")
+
+    with pytest.raises(BadInput, match="no collection"):
+        Batcher(make, 1)

@@ -7,7 +7,7 @@ import pytest
 import uvicorn
 
 from press.serve import app
-from press.serve.worker import Worker
+from press.serve.batching import Batcher
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 HOSTILE = '<img src=x onerror="document.title=1"> & "quotes"'
@@ -34,8 +34,8 @@ class Hostile:
 
 @pytest.fixture
 def address():
-    worker = Worker(Hostile, 5)
-    server = uvicorn.Server(uvicorn.Config(app.application(worker), port=0, log_level="error"))
+    batcher = Batcher(Hostile, 5)
+    server = uvicorn.Server(uvicorn.Config(app.application(batcher), port=0, log_level="error"))
     thread = threading.Thread(target=server.run)
     thread.start()
     while not server.started:
@@ -43,7 +43,7 @@ def address():
     yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
     server.should_exit = True
     thread.join()
-    worker.close()
+    batcher.close()
 
 
 def test_hostile_texts_stay_texts_and_fit_a_phone(address, browser):

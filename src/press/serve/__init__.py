@@ -1,4 +1,9 @@
-"""`book serve`: the study's search application as a service on this machine, for programs and for people."""
+"""`book serve`: the study's search application as a service on this machine, for programs and for people.
+
+    engine.py    what may be asked, the stages of a request, and what scores windows, by name
+    batching.py  whose turn it is: what is taken, and scored together, in one worker thread
+    app.py       the same over HTTP, with the page for people (`page/`)
+"""
 
 import ipaddress
 import signal
@@ -19,8 +24,7 @@ def serve(collection: str, unit: str, rerankers: Sequence[str], pairwise: str, h
     try:
         import uvicorn
 
-        from press.serve import app, engine
-        from press.serve.worker import Worker
+        from press.serve import app, batching, engine
     except ImportError as error:
         raise BadInput(f"{error.name} is not installed", mend="`pip install starlette uvicorn`, or `make env`") from None
     wanted = dict.fromkeys([*(rerankers or DEFAULT), engine.NONE])
@@ -40,7 +44,7 @@ def serve(collection: str, unit: str, rerankers: Sequence[str], pairwise: str, h
         raise BadInput(f"cannot listen on {host}:{port} ({error})", mend="give another one, or end its listener") from None
 
     with listening:
-        worker = Worker(make, TIMEOUT)
+        batcher = batching.Batcher(make, TIMEOUT)
         address, own = listening.getsockname()[:2]
         known = tuple(dict.fromkeys(name.lower() for name in (*app.HOSTS, host, *names)))
         if beyond := not ipaddress.ip_address(address).is_loopback:
@@ -49,10 +53,10 @@ def serve(collection: str, unit: str, rerankers: Sequence[str], pairwise: str, h
         print(f"listening on http://{f'[{host}]' if sixth else host}:{own}; Ctrl-C ends it", flush=True)
         usual = signal.signal(signal.SIGTERM, signal.SIG_IGN)  # uvicorn hears it first, stops, and raises it again
         try:
-            uvicorn.Server(uvicorn.Config(app.application(worker, known, beyond), ws="none", lifespan="off", log_level="error",
+            uvicorn.Server(uvicorn.Config(app.application(batcher, known, beyond), ws="none", lifespan="off", log_level="error",
                                           access_log=False, server_header=False,
                                           timeout_graceful_shutdown=TIMEOUT + 1)).run(sockets=[listening])
         finally:
             signal.signal(signal.SIGTERM, usual)
-            worker.close()
+            batcher.close()
     return 0

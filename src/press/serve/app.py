@@ -33,8 +33,8 @@ from helpers.errors import BadInput
 from helpers.reranking.aggregation import AGGREGATIONS
 from helpers.reranking.duo import DUOS
 from press.search_command import FEEDBACK
+from press.serve.batching import Batcher, Overloaded
 from press.serve.engine import LONGEST, NONE, Asked
-from press.serve.worker import Overloaded, Worker
 from press.terminal import trace_kept
 
 PAGE = Path(__file__).parent / "page"
@@ -53,31 +53,31 @@ class Json(JSONResponse):
         return json.dumps(content, allow_nan=False, separators=(",", ":")).encode()
 
 
-def application(worker: Worker, names: tuple[str, ...] = HOSTS, addresses: bool = False) -> ASGIApp:
-    """The application over a worker whose engine is an `Engine`; it answers to these names, with `addresses` to every numeric
+def application(batcher: Batcher, names: tuple[str, ...] = HOSTS, addresses: bool = False) -> ASGIApp:
+    """The application over a batcher whose engine is an `Engine`; it answers to these names, with `addresses` to every numeric
     address, too, which no other site can have."""
-    engine = worker.engine
+    engine = batcher.engine
 
     async def health(_: Request) -> Response:
         return Json({
             "status": "ready", "collection": engine.bed.collection, "unit": engine.bed.unit, "texts": engine.texts,
             "rerankers": [*engine.models], "aggregations": [*AGGREGATIONS], "feedback": [*FEEDBACK],
-            "pairwise": [NONE, *(DUOS if engine.pairwise else ())], "waiting": worker.waiting,
-            "per_second": {name: round(worker.rate(name), 1) for name in engine.scorers}})
+            "pairwise": [NONE, *(DUOS if engine.pairwise else ())], "waiting": batcher.waiting,
+            "per_second": {name: round(batcher.rate(name), 1) for name in engine.scorers}})
 
     async def search(request: Request) -> Response:
-        asked = await _asked(request, worker.timeout)
+        asked = await _asked(request, batcher.timeout)
         if asked.reranker and asked.reranker not in engine.models:
             raise HTTPException(400, f"reranker: choose from {', '.join(engine.models)}")
         if asked.pairwise != NONE and engine.pairwise is None:
             raise HTTPException(400, "pairwise: this service has no pairwise model; `book serve --pairwise FOLDER` gives it one")
-        answer, gone = asyncio.wrap_future(worker.submit(asked)), asyncio.ensure_future(_gone(request))
-        await asyncio.wait((answer, gone), timeout=worker.timeout, return_when=asyncio.FIRST_COMPLETED)
+        answer, gone = asyncio.wrap_future(batcher.submit(asked)), asyncio.ensure_future(_gone(request))
+        await asyncio.wait((answer, gone), timeout=batcher.timeout, return_when=asyncio.FIRST_COMPLETED)
         gone.cancel()
         if answer.done():
             return Json(answer.result())
         answer.cancel()  # between two slices it is dropped
-        raise HTTPException(504, f"no answer within {worker.timeout:g} seconds: ask for fewer candidates")
+        raise HTTPException(504, f"no answer within {batcher.timeout:g} seconds: ask for fewer candidates")
 
     app = Starlette(routes=[Route("/search", search, methods=["GET", "POST"]), Route("/health", health),
                             Mount("/", StaticFiles(directory=PAGE, html=True))],

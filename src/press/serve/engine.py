@@ -38,7 +38,7 @@ from helpers.systems.rerankers import WarmUp
 from helpers.systems.testbed import Testbed
 from helpers.systems.zero_shot import ZeroShotReranker
 from press.search_command import FEEDBACK
-from press.serve.worker import Asking
+from press.serve.batching import Asking
 
 NONE, BASE, GENERAL, ZERO_SHOT = "none", "base", "general", "minilm"
 Pairs = Sequence[tuple[str, str]]  # texts of queries with ids of windows
@@ -62,8 +62,8 @@ class CrossEncoder:
         """See `WindowScorer`."""
         queries = list(dict.fromkeys(query for query, _ in pairs))
         ids = dict(zip(queries, query_ids(self._tokenizer, queries, self._query_length), strict=True))
-        return self._score(self._model, [
-            pair_ids(self._tokenizer, ids[query], self._tokens[window], self._max_length) for query, window in pairs])
+        return self._score(self._model, [pair_ids(self._tokenizer, ids[query], self._tokens[window], self._max_length)
+                                         for query, window in pairs])
 
 
 class ZeroShot:
@@ -166,7 +166,7 @@ class Asked(BaseModel):
 
 
 class Engine:
-    """A collection with its index and its models: a function from a request to its `Asking`, see `Worker`.
+    """A collection with its index and its models: a function from a request to its `Asking`, see `Batcher`.
 
     Args:
         models: by the names that requests give, in the order in which they are listed; see `load`.

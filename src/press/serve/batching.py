@@ -14,9 +14,9 @@ from typing import Any
 
 from helpers.errors import BadInput
 
-SLICE, MOST = 0.2, 256  # seconds of a slice, and inputs of one at most
+SLICE, MOST = 0.4, 256  # seconds of a slice, and inputs of one at most
 PROMISE = 0.5  # of the time: in so much a request that is taken should be done; the rest is for smaller ones that come later
-QUICK, TIMES = 1.0, 2.0  # it ends in a second, or in twice its own seconds: a small one is rather asked again than kept long
+PATIENCE = 1.0, 2.0  # it ends in so many seconds plus so many times its own: a small one is rather asked again than kept long
 SLOWER = 1.5  # or, where the machine becomes slower, in so many times that
 Asking = Generator[tuple[str, list[Any]], list[float], Any]  # a scorer's name and its inputs; their scores; the answer
 
@@ -40,18 +40,19 @@ class Job:
         self.scorer, self.inputs, self.scores = "", list[Any](), list[float]()
 
 
-class Worker:
-    """The requests that were taken, and the thread that answers them.
+class Batcher:
+    """The requests that were taken, and their worker.
 
     Args:
-        make: makes the engine, in the thread: a function from a request to its `Asking`, with `scorers` by name, `expected`, a
+        make: makes the engine, in the worker: a function from a request to its `Asking`, with `scorers` by name, `expected`, a
             function from a request to `Job.ahead`, and `trial`, inputs for each scorer, which it is timed with. What it raises,
             this raises.
         timeout: seconds in which a request is answered.
+        together: requests of a slice, at most.
     """
 
-    def __init__(self, make: Callable[[], Any], timeout: float):
-        self.timeout, self._open, ready = timeout, True, Future[Any]()
+    def __init__(self, make: Callable[[], Any], timeout: float, together: int = MOST):
+        self.timeout, self._together, self._open, ready = timeout, together, True, Future[Any]()
         self._changed, self._jobs = threading.Condition(), list[Job]()
         self._seen = {"": [0.0, 0.0]}  # by scorer, the inputs of late and their seconds; "": steps between scorers
         self._thread = threading.Thread(target=self._work, args=(make, ready), name="worker", daemon=True)
@@ -84,7 +85,7 @@ class Worker:
             if (own := self.left(job)) > (most := PROMISE * self.timeout):
                 raise Overloaded(f"this takes about {own:.0f} seconds of the {most:.0f} that may be spent: ask for fewer "
                                  "candidates or pairs", min(own - most, self.timeout))
-            promised = max(QUICK, TIMES * own)
+            promised = PATIENCE[0] + PATIENCE[1] * own
             job.until, job.given_up = now + min(self.timeout, promised), now + min(self.timeout, SLOWER * promised)
             total = 0.0
             for other in sorted([*(one for one in self._jobs if not one.future.done()), job], key=self.left):
@@ -123,8 +124,10 @@ class Worker:
                 jobs = sorted(self._jobs, key=self.left)
                 if not jobs and not self._open:
                     return
-            if jobs:
-                self._slice(jobs[0]) if jobs[0].asking else self._advance(jobs[0], None)
+            if fresh := [job for job in jobs if job.asking is None]:
+                self._advance(fresh[0], None)
+            elif jobs:
+                self._slice([job for job in jobs if job.scorer == jobs[0].scorer][:self._together])
 
     def _advance(self, job: Job, scores: list[float] | None) -> None:
         """Give a request its scores, and have it say what it needs next."""
@@ -142,16 +145,27 @@ class Worker:
             _give(job, error)
         self._note("", 1, time.perf_counter() - started)
 
-    def _slice(self, job: Job) -> None:
-        """Score what a request needs next, as much of it as a slice holds."""
-        room = max(1, min(MOST, int(SLICE * self.rate(job.scorer))))
+    def _slice(self, jobs: list[Job]) -> None:
+        """Score what requests with one scorer need next, as much as a slice holds."""
+        room, parts = max(1, min(MOST, int(SLICE * self.rate(jobs[0].scorer)))), list[tuple[Job, list[Any]]]()
+        for job in jobs:
+            if part := job.inputs[len(job.scores):][:room]:
+                parts, room = [*parts, (job, part)], room - len(part)
+        self._score(parts)
+
+    def _score(self, parts: list[tuple[Job, list[Any]]]) -> None:
         try:
-            job.scores += self._timed(job.scorer, job.inputs[len(job.scores):][:room])
-        except Exception as error:  # noqa: BLE001 - whatever it is, who asked is told
-            _give(job, error)
+            scores = self._timed(parts[0][0].scorer, [one for _, part in parts for one in part])
+        except Exception as error:  # noqa: BLE001 - whatever it is, who asked is told; of several, each is tried by itself
+            if len(parts) == 1:
+                _give(parts[0][0], error)
+            for one in parts if len(parts) > 1 else ():
+                self._score([one])
             return
-        if len(job.scores) == len(job.inputs):
-            self._advance(job, job.scores)
+        for job, part in parts:
+            job.scores, scores = job.scores + scores[:len(part)], scores[len(part):]
+            if len(job.scores) == len(job.inputs):
+                self._advance(job, job.scores)
 
     def _timed(self, scorer: str, inputs: list[Any]) -> list[float]:
         started = time.perf_counter()
