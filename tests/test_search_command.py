@@ -1,6 +1,7 @@
 """`book search` from the command line: an answer, an empty one, or an error that says what to do; never a traceback."""
 
 import re
+from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -38,9 +39,11 @@ def test_each_query_has_a_block_of_ranked_titles(search):
 
 
 @pytest.mark.parametrize("feedback", ["documents", "passages"])
-def test_feedback_finds_documents_that_share_no_word_with_the_query(search, feedback):
+def test_feedback_finds_documents_that_share_no_word_with_the_query(search, feedback, monkeypatch):
     """The only document with `sugars` is about bread and ovens, which lends its terms to the query."""
     assert ranked(search("sugars")[1]) == ["d1"]
+    assert ranked(search("sugars", "--feedback", feedback)[1]) == ["d1"]  # no term is one of two documents
+    monkeypatch.setitem(FEEDBACK, feedback, replace(FEEDBACK[feedback], min_documents=1))
     code, output, _ = search("sugars", "--feedback", feedback)
     assert code == 0
     assert ranked(output) == ["d1", "d4"]

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from urllib.parse import urlencode
 
 import numpy as np
@@ -20,6 +21,7 @@ import pytest
 
 from helpers.networks import backbone
 from helpers.retrieval import java
+from press import search_command
 from press.cli import main
 from press.search_command import search
 from press.serve import engine
@@ -60,7 +62,9 @@ def answered(ranked, query=QUERY, **settings):
         scores = [float(score) for score in ranked.scorers[name](inputs)] if inputs else []
 
 
-def test_stages_scores_and_the_window_that_decided(tiny, scorers):
+def test_stages_scores_and_the_window_that_decided(tiny, scorers, monkeypatch):
+    one = replace(search_command.FEEDBACK["passages"], min_documents=1)  # of so few documents no two share a term
+    monkeypatch.setitem(search_command.FEEDBACK, "passages", one)
     (known, place) = scorers
     ranked = engine.Engine(tiny, known, engine.Pairwise(str(place)))
     plain, own, zero, fed, pairs, silent = (answered(ranked, **asked) for asked in (

@@ -266,7 +266,7 @@ def expanded_texts(queries: pd.DataFrame, weights: pd.DataFrame, form: str, word
     if form not in FORMS or (spelled and words is None):
         raise ValueError(f"form {form!r}: one of {', '.join(FORMS)}; words and sentence need the words")
     added = weights[weights["best" if form == "best" else "added"].astype(bool)]
-    if spelled:
+    if words is not None and spelled:
         added = added.merge(words, on=["query_id", "term"], how="left").assign(term=lambda rows: rows["word"])
     by_query = added.groupby("query_id")["term"].agg(list)
     texts = [written(text, by_query.get(query, []), form)
