@@ -107,7 +107,8 @@ def warning(data: list[Any]) -> str:
         if line["verdict"] == UNTESTED:
             barred.setdefault(line["reason"], []).append(line.get("claim", ""))
     known = load() if any(line["verdict"] != UNTESTED for line in measured) else {}
-    said = "; ".join("".join([*(f"{known[name].claim}: " for name in own if name in known), why]) for why, own in barred.items())
+    named = {why: "; ".join(known[name].claim for name in own if name in known) for why, own in barred.items()}
+    said = "; ".join(f"{why} ({names})" if names else why for why, names in named.items())
     return f"\n\n<p>{badge(UNTESTED, WORDS[UNTESTED]).text} {escape(said)}</p>\n" if barred else ""
 
 
