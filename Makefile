@@ -14,7 +14,7 @@ FRESH_FLAG := $(if $(filter 1,$(FRESH)),--fresh)
 CLUSTER ?=
 CLUSTER_FLAG := $(if $(CLUSTER),--cluster $(CLUSTER))
 
-.PHONY: help env files book chapter export why explain fetch pin parameters sbom test fast faults mutants load rehearsal lint bench bench-test verify record browser screenshots clean-variants clean lab open pdf links address
+.PHONY: help env files book chapter export why explain fetch pin parameters sbom test fast faults mutants load rehearsal lint bench bench-test verify record browser clean-variants clean lab open pdf links address
 
 help:  ## what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -81,11 +81,8 @@ test: $(READY)  ## all tests, on WORKERS processes (as many as cores, at most 4)
 fast: $(READY)  ## the tests that need neither a JVM nor a model
 	$(BIN)/pytest -m "not slow" -n $(WORKERS) --maxprocesses 8
 
-browser:  ## install Chromium by apt, for the browser tests, the screenshots and the PDF
+browser:  ## install Chromium by apt, for the browser tests and the PDF
 	sh .ci/chromium.sh
-
-screenshots: $(READY)  ## photograph every page, wide, on a phone and dark, into book/_build/screenshots
-	$(BOOK) screenshots $(ARGS)
 
 faults: $(READY)  ## break data, disks, processes, texts and parameters in a thousand ways: ARGS="--cases 20 --seed 2 --only store"
 	PYTHONPATH=src:tests OMP_NUM_THREADS=1 $(BIN)/python campaigns/faults.py $(ARGS)

@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from looking import PHONE, Look, context, dead_links, listen, look_at, night
-from press import chromium
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser, pytest.mark.timeout(2400)]  # the first may wait for the whole book
 KNOWN_WORD = "reciprocal"  # stands on many pages, whatever the profile
@@ -40,7 +39,8 @@ def html(browser, request):
 
 @pytest.fixture(scope="module")
 def looks(window, html) -> list[Look]:
-    return [look_at(window, html / f"{page}.html", page) for page in chromium.pages(html)]
+    return [look_at(window, file, file.relative_to(html).with_suffix("").as_posix()) for file in sorted(html.rglob("*.html"))
+            if not file.relative_to(html).parts[0].startswith("_")]
 
 
 @pytest.fixture

@@ -8,8 +8,9 @@ import pytest
 
 from helpers import paths
 from helpers.errors import BadInput
+from helpers.pages import claims
 from helpers.systems.recipe import LOSSES
-from press import bounds, chapters, cli
+from press import bounds, chapters, cli, execute
 from press.chapters import Parameter
 
 # ---- parameters, profiles, commands ----
@@ -276,3 +277,12 @@ def test_a_loss_that_is_registered_may_be_chosen(monkeypatch):
 @pytest.mark.parametrize("registry", sorted({value for value in bounds.CHOICES.values() if isinstance(value, str)}))
 def test_every_registry_of_choices_has_names(registry):
     assert all(isinstance(name, str) for name in resolve_name(registry))
+
+
+def test_every_line_of_the_queue_is_a_page_that_differs_and_decides_claims():
+    known = {claim.partition("/")[0] for claim in claims.load()}  # behind it stands a rival
+    for line in paths.listed(paths.PROFILES / "queue.yaml"):
+        assert line["claims"] and known.issuperset(line["claims"]), line["what"]
+        if "lacks" not in line:
+            given = {name: value if isinstance(value, str) else json.dumps(value) for name, value in line["given"].items()}
+            assert execute.request(line["chapter"], "almanac", given).changed and line["seconds"] > 0, line["what"]

@@ -69,7 +69,7 @@ def write_toc() -> Path:
     """The table of contents with the variant pages that exist appended."""
     toc = edited.yaml_of(paths.BOOK / "_toc.yml")
     if entries := [variant_entry(page) for page in variants.pages()]:
-        toc["parts"].append({"caption": "Variants", "chapters": entries})
+        toc = toc | {"parts": [*toc["parts"], {"caption": "Variants", "chapters": entries}]}
     paths.GENERATED.mkdir(parents=True, exist_ok=True)
     target = paths.GENERATED / "_toc.yml"
     target.write_text(yaml.safe_dump(toc, sort_keys=False))

@@ -42,7 +42,8 @@ def installed() -> Html:
 
 def licence(package: Distribution) -> str:
     """What its metadata call it: an SPDX expression, classifiers, or a text; else the first line of its file."""
-    told = {name: package.metadata.get_all(name) or [] for name in ("Classifier", "License-Expression", "License")}
+    metadata = package.metadata  # parsed anew at every look
+    told = {name: metadata.get_all(name) or [] for name in ("Classifier", "License-Expression", "License")}
     official = [one.rpartition(" :: ")[2] for one in told["Classifier"] if "License :: OSI Approved :: " in one]
     if named := "".join(told["License-Expression"]) or "; ".join(official) or "".join(told["License"]).strip():
         return named.splitlines()[0]

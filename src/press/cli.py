@@ -28,7 +28,7 @@ EXIT_CODES = """exit codes: 0 all went well; 1 `verify` found a difference; 2 wh
 
 LONGEST = 40  # characters of a wrong argument that are shown
 RERANKERS = ("both", "base", "minilm", "general", "none")
-LONG = ("rebuild:build", "commands:chapter", "commands:export", "record:verify")
+LONG = ("commands:build", "commands:chapter", "commands:export", "record:verify")
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -101,7 +101,7 @@ def _parser() -> argparse.ArgumentParser:
                   option("--unit", default="", choices=["", "document", "passage"], help="documents, if there are any"))
     no_render = option("--no-render", action="store_true", help="do not render the book afterwards")
 
-    command("build", "rebuild:build", "run all chapters and render the book", *computed,
+    command("build", "commands:build", "run all chapters and render the book", *computed,
             option("--only", default="", metavar="CHAPTER,…", help="some chapters alone"))
     command("chapter", "commands:chapter", "run one chapter and render it", option("name"), given, no_render, *computed)
     command("explain", "explain:explain", "say what a chapter, or the whole book, would run, why, and for how long",
@@ -109,11 +109,10 @@ def _parser() -> argparse.ArgumentParser:
     command("numbers", "page_numbers:numbers", "compare what the pages of the default book show with tests/pages.tsv",
             option("--write", action="store_true", help="replace the file"))
     command("pack", "commands:pack", "write what a chapter lacks into files that travel to a GPU elsewhere",
-            option("name", help="a chapter, or the number of a line of the queue"), given, profile,
+            option("name", help="a chapter"), given, profile,
             option("--folder", type=Path, default=Path("pack"), help="an empty folder for the parts"),
             option("--part", type=_positive, default=16, metavar="MIB", help="the size of a part, at most"),
             option("--list", dest="only_list", action="store_true", help="say only what it would hold"))
-    command("queue", "commands:queue", "say what is to be computed for the claims, best first: done, missing, next")
     command("unpack", "commands:unpack", "put what came back from there into the step store", option("folder", type=Path))
     command("fetch", "fetching:fetch_profile", "fetch in advance all that a profile needs from the network; call again to go on",
             profile, option("--list", dest="only_list", action="store_true", help="say only what there is to fetch"))
@@ -166,7 +165,6 @@ def _parser() -> argparse.ArgumentParser:
             option("--all", dest="everything", action="store_true",
                    help="as many as the budget allows, those first that were verified never or longest ago"))
     command("record", "record:record", "ship the slow steps of the executed chapters as recorded runs")
-    command("screenshots", "chromium:take", "photograph every page of the rendered book: wide, on a phone, dark")
     command("open", "chapters:open_copies", "write your own copies of chapters, with a profile's values in them",
             option("chapters", nargs="+"), profile, given,
             option("--to", type=Path, default=paths.ROOT / "mine", help="the folder (mine)"))

@@ -1,16 +1,14 @@
-"""The commands of `book` that put the press's parts together: run, render, print, export, clean; `book queue`, `book pack` and
-`book unpack`: what is to be computed, goes to a GPU elsewhere, and enters the store; and the map of the source."""
+"""The commands of `book` that put the press's parts together: run, render, print, export, clean; `book pack` and
+`book unpack`: what goes to a GPU elsewhere, and enters the store; and the map of the source."""
 
 import ast
-import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from helpers import paths
 from helpers.errors import BadInput, NetworkNeeded
 from helpers.networks import encoder
-from helpers.pages import carried, fragments
+from helpers.pages import carried
 from helpers.steps import Step, fresh_since
 from helpers.steps.pack import Plan
 from helpers.steps.pack import pack as written
@@ -22,11 +20,12 @@ from press.known import catalogue
 from press.step_digests import import_all
 
 
-def build(profile: str, only: Sequence[str] = ()) -> Iterator[str]:
-    """Run all chapters, or only some, and render the book; BadInput for a chapter that is not there."""
-    if unknown := set(only) - set(chapters.names()):
+def build(profile: str, only: str = "") -> Iterator[str]:
+    """Run all chapters, or only some, with commas between, and render the book; BadInput for a chapter that is not there."""
+    chosen = only.split(",") if only else chapters.names()
+    if unknown := set(chosen) - set(chapters.names()):
         raise BadInput(f"no chapter {sorted(unknown)[0]!r}", mend=f"choose from {', '.join(chapters.names())}")
-    for name, seconds in side_by_side.run_all(list(only) or chapters.names(), profile):
+    for name, seconds in side_by_side.run_all(chosen, profile):
         yield f"{name}: {'up to date' if seconds is None else f'run in {seconds:.0f} s'}"
     generated.write_all()
     changed = building.render()
@@ -126,58 +125,12 @@ def clean_variants(no_render: bool) -> Iterator[str]:
         yield "book: rendered without them"
 
 
-def queue() -> Iterator[str]:
-    """The lines of the queue, each once its chapter's dry run is through, which takes seconds: what is done, what is missing, and
-    what comes next."""
-    known, following = catalogue(), ""
-    for number, item in enumerate(queued(), start=1):
-        claims = ", ".join(item["claims"])
-        if "lacks" in item:
-            yield f"{number:2} {item['what']}: not expressed: {item['lacks']}; {claims}"
-            continue
-        given, done = _given(item), False
-        try:
-            costs = explain.plan(item["chapter"], "almanac", given, known)
-        except (BadInput, NetworkNeeded) as error:
-            state = f"lacks what is not here ({error})"
-        else:
-            networks = sum(one.step.definition.network for one in costs.expected)
-            done = costs.current or costs.is_free
-            state = "done" if done else f"missing {len(costs.expected)}{'+' * bool(costs.run.stopped)}, {networks} of networks"
-            if not done and not following:
-                values = "".join(f" -p {name} '{value}'" for name, value in given.items())
-                following = f"next: book pack {number}, or here: book chapter {item['chapter']}{values}"
-        yield f"{number:2} {item['what']}: {state}; {fragments.seconds(item['seconds'])} on two cores; {claims}"
-    yield following or "nothing is missing that can be computed here"
-
-
-def queued() -> list[dict[str, Any]]:
-    """The lines of `profiles/queue.yaml`, best first: `what`, `claims`, and `chapter`, `given` parameters, `seconds`, or what it
-    `lacks`, where no parameters express it."""
-    return paths.listed(paths.PROFILES / "queue.yaml")
-
-
-def _given(item: dict[str, Any]) -> dict[str, str]:
-    return {name: value if isinstance(value, str) else json.dumps(value) for name, value in item["given"].items()}
-
-
 def pack(name: str, folder: Path, profile: str, given: dict[str, str], part: int, only_list: bool = False) -> Iterator[str]:
     """Write a pack of what a chapter lacks that wants a network; with `only_list` say which steps it would hold.
 
     Values that need no network are computed here in either case. A statement of the chapter that needs a missing value stops the
-    search there: pack again when the first values are back.
-
-    Args:
-        name: of a chapter, or the number of a line of the queue, which has its own parameters.
-        part: megabytes of a part, at most.
+    search there: pack again when the first values are back. A `part` has so many megabytes, at most.
     """
-    if name.isdigit():
-        if given or not 0 < int(name) <= len(queued()):
-            raise BadInput(f"no line {name} of the queue that takes parameters", mend="`book queue` numbers its lines")
-        item = queued()[int(name) - 1]
-        if "lacks" in item:
-            raise BadInput(f"no chapter's parameters express {item['what']!r}: {item['lacks']}", mend="pack another line")
-        name, given = item["chapter"], _given(item)
     run = dry_run.of_chapter(name, execute.request(name, profile, given).values, catalogue())
     below = {part.key for step in run.missing.values() for part in step.inputs()}
     wanted = [step for key, step in run.missing.items() if key not in below and not _measures(step)]

@@ -1,5 +1,6 @@
 """Files that readers edit, YAML, notebooks and templates: read so that a mistake in one is told with its file and line."""
 
+import functools
 from pathlib import Path
 from typing import Any
 
@@ -23,13 +24,18 @@ class _Once(yaml.SafeLoader):
 
 
 def yaml_of(file: Path) -> Any:
-    """What a YAML file says; BadInput if it is none."""
+    """What a YAML file says, to be read only; BadInput if it is none."""
     try:
-        return yaml.load(file.read_text(encoding="utf-8"), _Once)  # noqa: S506 - a safe loader
+        return _parsed(file.read_text(encoding="utf-8"))
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         mark = getattr(error, "problem_mark", None)
         raise BadInput(f"no YAML: {getattr(error, 'problem', None) or str(error).splitlines()[0]}", file=file,
                        line=mark.line + 1 if mark else None, mend="mend it there, or restore the file from git") from None
+
+
+@functools.lru_cache(maxsize=32)  # contents and profiles are asked for at every chapter, hundreds of times a build
+def _parsed(text: str) -> Any:
+    return yaml.load(text, _Once)  # noqa: S506 - a safe loader
 
 
 def filled(template: str, **parts: str) -> str:
