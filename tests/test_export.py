@@ -91,7 +91,7 @@ WHOLE = {"a": 3.0, "b": 2.0, "c": 1.0}
 
 @pytest.mark.parametrize("other, causes", [
     ({"q": WHOLE, "r": WHOLE}, []), ({"q": WHOLE}, ["Queries"]),
-    ({"q": {"a": 3.0, "b": 2.0}, "r": WHOLE}, ["Truncation", "Documents"]),
+    ({"q": {"a": 3.0, "b": 2.0}, "r": WHOLE}, ["Truncation"]),
     ({"q": {"a": 3.001, "b": 2.0, "c": 1.0}, "r": WHOLE}, ["Numerics"]),
     ({"q": {"a": 2.0, "b": 3.0, "c": 1.0}, "r": WHOLE}, ["Order", "Scores"]),
     ({"q": {"a": 3.0, "c": 3.0, "b": 2.9}, "r": WHOLE}, ["Ties", "Scores"]),

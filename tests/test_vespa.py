@@ -1,9 +1,7 @@
-"""The Vespa package: its files, names that exist, the model's scores, the feed, and a client that asks a stand-in."""
+"""The Vespa package: its files, names that exist, the model's scores, and the feed."""
 
 import json
 import re
-import threading
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +9,6 @@ import pytest
 
 from helpers.data.runs import adhoc_queries
 from helpers.data.windows import WindowTokens, pair_ids, query_ids
-from helpers.errors import BadInput
 from helpers.networks import backbone
 from helpers.systems.testbed import Testbed
 from press import vespa
@@ -58,23 +55,6 @@ def test_every_name_that_a_schema_refers_to_exists(written):
         assert all((written / file).exists() for file in re.findall(r"file: (\S+)", text))
     services = (written / "services.xml").read_text()
     assert set(re.findall(r'document type="(\w+)"', services)) == set(schemas(written)) == {vespa.DOCUMENTS, vespa.WINDOWS}
-
-
-def test_the_client_asks_for_nothing_that_the_schemas_lack(written):
-    texts = schemas(written)
-    for query, schema in ((vespa.first_query("a", 5), "doc"), (vespa.second_query("a", ["d1"], "max"), "window")):
-        selected, source = re.match(r"select ([\w, ]+) from (\w+) where", query["yql"]).groups()
-        assert source == schema and f"rank-profile {query['ranking']} {{" in texts[schema]
-        assert all(f"field {field} type" in texts[schema] for field in selected.split(", "))
-    tensor = vespa.second_query("a" * 999, ["d1"], "max")["input.query(q_tokens)"]
-    assert f"query(q_tokens) tensor<float>(d0[{len(tensor)}])" in texts["window"] and all(isinstance(n, int) for n in tensor)
-
-
-def test_ids_of_documents_cannot_leave_their_quotes():
-    yql = vespa.second_query("a", ['d"1', "d\\2"], "mean")["yql"]
-    assert 'in ("d\\"1", "d\\\\2") limit 0 | all(group(doc_id) max(2) order(-avg(relevance()))' in yql
-    with pytest.raises(BadInput, match="mean, max"):
-        vespa.search("http://127.0.0.1:1", "a", aggregation="first")
 
 
 @pytest.mark.slow
@@ -124,42 +104,6 @@ def test_onnx_scores_as_pytorch_does(bed, tmp_path, tokenizer):
     one = session.run(None, padded(inputs[:1]))[0]  # as Vespa asks: one window at a time
     assert one.shape == (1, 1)
     assert abs(one[0, 0] - logits(load_scorer(base), inputs[:1])[0]) < 0.1  # ours may be in bfloat16
-
-
-class StandIn(BaseHTTPRequestHandler):
-    """Answers as Vespa's documentation says that it does."""
-
-    def do_POST(self):
-        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        self.server.asked.append(asked)
-        if asked["ranking"] == "bm25":
-            children = [{"fields": {"doc_id": name}} for name in ("d4", "d1")] if asked["query"] != "the" else []
-        else:
-            children = [{"id": "group:root:0", "children": [{"id": "grouplist:doc_id", "children": [
-                {"value": name, "fields": {"max(relevance())": score},
-                 "children": [{"id": "hitlist:hits", "children": [{"fields": {"doc_id": name, "number": number}}]}]}
-                for name, score, number in (("d1", 2.5, 3), ("d4", -1.0, 0))]}]}]
-        body = json.dumps({"root": {"children": children}}).encode()
-        self.send_response(200)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_):
-        pass
-
-
-def test_the_client_asks_twice_and_reads_the_groups():
-    with HTTPServer(("127.0.0.1", 0), StandIn) as server:
-        server.asked = []
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        url = f"http://127.0.0.1:{server.server_port}"
-        assert vespa.search(url, "why bread", aggregation="max") == [("d1", 2.5, 3), ("d4", -1.0, 0)]
-        assert vespa.search(url, "the", aggregation="max") == []
-        server.shutdown()
-    assert [asked["ranking"] for asked in server.asked] == ["bm25", "cross_encoder", "bm25"]
-    assert '("d4", "d1")' in server.asked[1]["yql"]
 
 
 def test_what_is_missing_is_told_with_its_command(monkeypatch, tmp_path, capsys):

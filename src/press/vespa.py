@@ -1,5 +1,4 @@
-"""`book vespa FOLDER`: the study's search application as a Vespa package (Steensland 2021, section 4.2), with its feed; and the
-study's two queries to a running one.
+"""`book vespa FOLDER`: the study's search application as a Vespa package (Steensland 2021, section 4.2), with its feed.
 
 As in the study, windows are documents of their own, with the id of the document that they are from, since Vespa cannot divide a
 document and score its parts. Their tokens are made here, once. pyvespa and ONNX are an extra, imported when they are needed.
@@ -8,7 +7,7 @@ document and score its parts. Their tokens are made here, once. pyvespa and ONNX
 import json
 import logging
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
@@ -17,7 +16,7 @@ from urllib.parse import quote
 
 from helpers.data.runs import adhoc_queries
 from helpers.data.texts import Texts
-from helpers.data.windows import WindowTokens, query_ids, windows
+from helpers.data.windows import WindowTokens, windows
 from helpers.errors import BadInput
 from helpers.networks import backbone
 from helpers.networks.fine_tuning import RankerTraining
@@ -32,7 +31,6 @@ OR_PHASE, BM25, RERANK = "or_phase", "bm25", "cross_encoder"  # rank profiles: S
 QUERY_LENGTH, LENGTH = RankerTraining.query_length, RankerTraining.max_length  # tokens of a query, of a whole input
 WINDOW_LENGTH = RankerTraining().room  # of a window, so that every query fits with it
 INPUTS = {"input_ids": "tokenInputIds", "token_type_ids": "tokenTypeIds", "attention_mask": "tokenAttentionMask"}
-AGGREGATED = {"mean": "avg(relevance())", "max": "max(relevance())"}  # BERT-Mean, BERT-Max
 
 
 def write(folder: Path, collection: str, unit: str, model: str) -> Iterator[str]:
@@ -129,41 +127,3 @@ def _windows(bed: Testbed) -> Iterator[tuple[str, str, dict[str, Any]]]:
             ids = reader[window.window_id][:WINDOW_LENGTH].tolist()
             yield WINDOWS, window.window_id, {"doc_id": text.doc_id, "number": number, "text": window.text,
                                               "tokens": ids + [0] * (WINDOW_LENGTH - len(ids))}
-
-
-def first_query(query: str, candidates: int) -> dict[str, Any]:
-    """The OR of the query's words, ranked by BM25."""
-    return {"yql": f'select doc_id, title from {DOCUMENTS} where {{grammar: "any"}}userInput(@query)', "query": query,
-            "ranking": BM25, "hits": candidates}
-
-
-def second_query(query: str, documents: Sequence[str], aggregation: str) -> dict[str, Any]:
-    """The windows of these documents, each scored by the model, grouped by document; with each group its best window."""
-    ids = query_ids(backbone.resolve("packaged").tokenizer(), [query], QUERY_LENGTH)[0]
-    names = ", ".join(json.dumps(name) for name in documents)
-    best = AGGREGATED[aggregation]
-    return {"yql": f"select doc_id, number from {WINDOWS} where doc_id in ({names}) limit 0 | all(group(doc_id) "
-                   f"max({len(documents)}) order(-{best}) each(max(1) output({best}) each(output(summary()))))",
-            "ranking": RERANK, "input.query(q_tokens)": ids + [0] * (QUERY_LENGTH - len(ids))}
-
-
-def search(url: str, query: str, candidates: int = 20, aggregation: str = "mean") -> list[tuple[str, float, int]]:
-    """A running Vespa's documents, best first: id, score, and the number of the best window. BadInput for an unknown aggregation,
-    or if Vespa answers with an error."""
-    if aggregation not in AGGREGATED:
-        raise BadInput(f"aggregation {aggregation!r}", mend=f"choose from {', '.join(AGGREGATED)}")
-    found = [hit["fields"]["doc_id"] for hit in _asked(url, first_query(query, candidates)).get("children", [])]
-    root = _asked(url, second_query(query, found, aggregation)) if found else {}
-    names = [names for top in root.get("children", []) for names in top.get("children", [])]
-    groups = [group for one in names for group in one.get("children", [])]
-    return [(group["value"], float(group["fields"][AGGREGATED[aggregation]]),
-             int(group["children"][0]["children"][0]["fields"]["number"])) for group in groups]
-
-
-def _asked(url: str, body: dict[str, Any]) -> dict[str, Any]:
-    from vespa.application import Vespa
-
-    answer: Any = Vespa(url).query(body=body)
-    if not answer.is_successful():
-        raise BadInput(f"Vespa answered: {str(answer.get_json())[:300]}", mend="is this application deployed there?")
-    return answer.get_json()["root"]

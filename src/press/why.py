@@ -10,14 +10,10 @@ from helpers.data.runs import as_written, read_trec
 from helpers.pages import carried
 
 ROUNDING, TOP = 1e-2, 10  # relative: bfloat16 keeps eight bits, so scores of one network may differ by as much; first documents
-SENTENCES = {"documents": "Documents: the first {top} of {n} of {all} queries hold others, {one!r} among them.",
-             "ties": "Ties: {n} queries whose first {top} are the same in another order have equal scores there; tools that "
-                     "break ties by place or by name rank these otherwise.",
-             "order": "Order: {n} queries have the same first {top} in another order without ties: their scores differ.",
-             "documents below": "Documents: the lists of {n} of {all} queries hold others below the first {top}.",
-             "order below": "Order: {n} queries have the same documents in another order below the first {top}."}
-PLACES = ("Ties: {n} queries, {one!r} among them, list documents of equal scores in another order; tools that break ties by "
-          "place rank these otherwise, those that break them by name do not.")
+SENTENCES = {"Documents": "{n} of {all} queries have others, {one!r} among them; the first {top} of {head} are alike.",
+             "Ties": "{n} queries, {one!r} among them, list documents of equal scores in another order; tools that break ties by "
+                     "place or by name rank these otherwise.",
+             "Order": "{n} queries have the same documents in another order without ties, in {head} below the first {top} alone."}
 
 
 def why(first: Path, second: Path) -> list[str]:
@@ -26,47 +22,33 @@ def why(first: Path, second: Path) -> list[str]:
     ours, theirs = lists(a), lists(b)
     causes = [f"Queries: {len(more)} are in the {name} alone, such as {min(more)}; means are over other queries, or one run has "
               "no hit there." for name, more in (("first", ours.keys() - theirs), ("second", theirs.keys() - ours)) if more]
-    causes += of_headers(carried.read(first), carried.read(second))
+    left, right = ({name: text for name, text in flat(carried.read(file)).items() if name != "tag"} for file in (first, second))
+    if bool(left) != bool(right):
+        causes.append("Metadata: one run has no header, so versions, parameters and numerics are not known.")
+        left = right
+    causes += [f"Metadata: {name} is {left.get(name, 'not known')} in the first, {right.get(name, 'not known')} in the second."
+               for name in sorted({*left, *right}) if left.get(name) != right.get(name)]
     shared = [query for query in ours if query in theirs]
     if other := [query for query in shared if len(ours[query]) != len(theirs[query])]:
         causes.append(f"Truncation: lists of {len(other)} of {len(shared)} queries have other lengths; recall and average "
                       "precision depend on them.")
-    tied = {query for run in (a, b) for query, scores in run.groupby("query_id")["score"]
-            if scores.head(TOP + 1).duplicated().any()}
-    kinds = pd.Series({query: change(ours[query], theirs[query], query in tied) for query in shared}, dtype=str)
-    for kind, sentence in SENTENCES.items():
-        if len(moved := kinds.index[kinds == kind]):
-            causes.append(sentence.format(n=len(moved), all=len(shared), top=TOP, one=moved[0]))
+    tied = {query for run in (a, b) for query, scores in run.groupby("query_id")["score"] if scores.duplicated().any()}
+    written = [lists(as_written(file).sort_values("score", ascending=False, kind="stable")) for file in (first, second)]
+    moved: dict[str, list[str]] = {kind: [] for kind in SENTENCES}
+    for query in shared:  # as far as both lists go; where the tie rule makes them one, as their files have them
+        depth = min(len(ours[query]), len(theirs[query]))
+        one, two = ours[query][:depth], theirs[query][:depth]
+        if one != two or depth == len(ours[query]) == len(theirs[query]) and written[0][query] != written[1][query]:
+            moved["Documents" if set(one) != set(two) else "Ties" if query in tied else "Order"].append(query)
+    causes += [f"{kind}: " + SENTENCES[kind].format(n=len(queries), all=len(shared), one=queries[0], top=TOP, head=sum(
+        ours[query][:TOP] == theirs[query][:TOP] for query in queries)) for kind, queries in moved.items() if queries]
     causes += of_scores(a.merge(b, on=["query_id", "doc_id"], suffixes=("_a", "_b")))
-    if not kinds.any():
-        one, two = (lists(as_written(file).sort_values("score", ascending=False, kind="stable")) for file in (first, second))
-        if swapped := [query for query in shared if one[query] != two[query] and set(one[query]) == set(two[query])]:
-            causes.append(PLACES.format(n=len(swapped), one=swapped[0]))
     return causes or ["The runs are equal: queries, documents, order and scores."]
 
 
 def lists(run: pd.DataFrame) -> dict[str, list[str]]:
     """The documents of each query, in their order."""
     return {str(query): list(documents) for query, documents in run.groupby("query_id", sort=False)["doc_id"]}
-
-
-def change(one: list[str], two: list[str], tied: bool) -> str:
-    """How two lists of a query differ, as a key of `SENTENCES`: in their heads, else below; empty if one begins the other."""
-    for depth, place in ((TOP, ""), (min(len(one), len(two)), " below")):
-        if one[:depth] != two[:depth]:
-            same = set(one[:depth]) == set(two[:depth])
-            return "ties" if same and tied and not place else f"{'order' if same else 'documents'}{place}"
-    return ""
-
-
-def of_headers(a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[str]:
-    """Fields of the headers that differ: versions, commit, numerics, parameters, collection."""
-    if bool(a) != bool(b):
-        yield "Metadata: one run has no header, so versions, parameters and numerics are not known."
-    elif a != b:
-        left, right = flat(a), flat(b)
-        yield from (f"Metadata: {name} is {left.get(name, 'not said')} in the first, {right.get(name, 'not said')} in the second."
-                    for name in sorted({*left, *right} - {"tag"}) if left.get(name) != right.get(name))
 
 
 def flat(part: Any, name: str = "") -> dict[str, str]:
