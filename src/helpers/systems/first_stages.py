@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from helpers.costs.latency import latencies
+from helpers.data import package_index
 from helpers.data.elsewhere import external_run
 from helpers.encoders.embeddings import given_passage_embeddings, given_query_embeddings, window_store
 from helpers.encoders.nearest_neighbours import exact_search
@@ -291,6 +292,7 @@ STAGES: Registry[Callable[[FirstStages], FirstStage]] = Registry("first stage", 
     "repbert": lambda recipes: recipes.repbert,  # RepBERT: exact search over embeddings
     "untrained": lambda recipes: recipes.repbert.zero_shot(),  # the backbone with RepBERT's inner products and token types
     "minilm": lambda recipes: recipes.zero_shot,  # the backbone as it is, as the bi-encoder that it was trained to be
+    "mpnet": lambda recipes: replace(recipes.zero_shot, backbone=package_index.SPEC),  # one of base size, likewise
 })
 
 
