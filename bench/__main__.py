@@ -29,7 +29,7 @@ def module(name: str) -> ModuleType:
 
 def run(only: Sequence[str], rounds: int, out: str, small: bool) -> int:
     """Measure sections, all by default; 1 if any of them failed. BadInput for less than one round, or another machine's file."""
-    from bench import work
+    from bench import machine, work
     from helpers.costs import measurements
     from helpers.steps import numerics
 
@@ -49,18 +49,18 @@ def run(only: Sequence[str], rounds: int, out: str, small: bool) -> int:
             print(f"{name}: FAILED, nothing kept", flush=True)
             continue
         target = measurements.no_machines(name) if name in NO_MACHINE and not out else file
-        measurements.add(target, name, json.loads(done.stdout.splitlines()[-1]))
+        machine.add(target, name, json.loads(done.stdout.splitlines()[-1]))
         print(f"{name} -> {target}", flush=True)
     return int(failed)
 
 
 def measured(name: str, rounds: int, small: bool, one_core: bool) -> None:
     """Measure one section in this process, on one core if told to, and print the section as the last line."""
-    from helpers.costs import timing
+    from bench import machine
 
     load = os.getloadavg()[0]
     if one_core:
-        timing.one_core()  # before PyTorch is loaded
+        machine.one_core()  # before PyTorch is loaded
         import torch
 
         torch.set_num_threads(1)

@@ -10,6 +10,7 @@ from typing import Any
 
 import pandas as pd
 
+from bench import machine
 from bench.work import DEPTH, MEASURES, Scale, Work
 from helpers.costs.measurements import BM25S, BM25S_NUMBA, LUCENE
 from helpers.costs.timing import Prepare, always, interleave
@@ -24,8 +25,8 @@ def measure(scale: Scale, rounds: int) -> dict[str, Any]:
     work = Work(replace(scale, queries=scale.searched))
     times, bed = interleave(contenders(work), rounds, report=True), scale.bed
     runs = {name: bed.per_query(run, MEASURES, list(work.queries["query_id"])) for name, run in times.given.items()}
-    return {"contenders": times.as_json(), "items": len(work.queries), "texts": len(Texts(bed.store.value())), "depth": DEPTH,
-            "measures": {name: values.mean().to_dict() for name, values in runs.items()}}
+    return {"contenders": machine.seconds_of(times), "items": len(work.queries), "texts": len(Texts(bed.store.value())),
+            "depth": DEPTH, "measures": {name: values.mean().to_dict() for name, values in runs.items()}}
 
 
 def contenders(work: Work) -> dict[str, Prepare]:

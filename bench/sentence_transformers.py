@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from bench import machine
 from bench.work import Work
-from helpers.costs import timing
 from helpers.costs.measurements import FROM_TEXTS, OURS, PRODUCTS
 from helpers.costs.timing import Prepare, always, check_drift, clocked, drift, interleave
 from helpers.networks.backbone import encoder_flops
@@ -41,12 +41,12 @@ class Comparison:
     def measure(self, rounds: int) -> dict[str, Any]:
         """Time the contenders beside matrix products; Drifted if this book's scores are not sentence-transformers' default's."""
         setting, tried = best_setting(lambda chosen: self.make(**model_arguments(chosen)), self.run, self.inputs)
-        contenders, products = self.contenders(setting), timing.Products()
+        contenders, products = self.contenders(setting), machine.Products()
         times = interleave({PRODUCTS: always(products), **contenders}, rounds, report=True)
         values = {name: self.work.measured(self.scores_of(times.given[name])) for name in contenders}
         drifts = {name: drift(own, values[self.names[0]]) for name, own in values.items()}
         check_drift(drifts, (OURS, FROM_TEXTS))
-        return {"contenders": times.as_json(), "items": len(self.lengths), "tokens": sum(self.lengths),
+        return {"contenders": machine.seconds_of(times), "items": len(self.lengths), "tokens": sum(self.lengths),
                 "queries": len(self.work.queries), "flops": encoder_flops(self.config, self.lengths),
                 "product_flops": products.flops, "measures": {name: own.mean().to_dict() for name, own in values.items()},
                 "drift": drifts, "setting": setting, "tried": tried}

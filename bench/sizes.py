@@ -3,8 +3,8 @@
 from dataclasses import replace
 from typing import Any
 
+from bench import machine
 from bench.work import Scale, Work
-from helpers.costs import timing
 from helpers.costs.measurements import PRODUCTS
 from helpers.costs.speed import random_cross_encoder, ranking_speed
 from helpers.costs.timing import always, interleave
@@ -21,7 +21,7 @@ def shapes(scale: Scale) -> list[str]:
 
 def measure(scale: Scale, rounds: int) -> dict[str, Any]:
     """Time retrieval and re-ranking by models of all shapes in turns, as chapter `model_size` does; matrix products before."""
-    work, products, bed = Work(replace(scale, queries=scale.ranked)), timing.Products(), scale.bed
+    work, products, bed = Work(replace(scale, queries=scale.ranked)), machine.Products(), scale.bed
     rate = interleave({PRODUCTS: always(products)}, rounds, report=True)
     timed = ranking_speed.definition.function(  # type: ignore[attr-defined]
         shapes(scale), work.encoder.whole(), bed.index.value(), work.queries, bed.store.value(),
@@ -30,5 +30,5 @@ def measure(scale: Scale, rounds: int) -> dict[str, Any]:
     lengths = [len(ids) for ids, _ in work.inputs(work.encoder.tokenizer())]
     configs = {size: random_cross_encoder(size, work.encoder.whole()).config for size in shapes(scale)}
     flops = {size: encoder_flops(config, lengths) for size, config in configs.items()}
-    return {"contenders": rate.as_json(), "speed": timed, "flops": flops, "product_flops": products.flops,
+    return {"contenders": machine.seconds_of(rate), "speed": timed, "flops": flops, "product_flops": products.flops,
             "candidates": scale.candidates, "tokens": sum(lengths)}

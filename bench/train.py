@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from bench import machine
 from bench.work import Scale
-from helpers.costs import timing
 from helpers.costs.measurements import OURS, PRODUCTS, STOCK_TRAINER
 from helpers.costs.timing import Prepare, always, interleave
 from helpers.networks import backbone, fine_tuning
@@ -29,12 +29,12 @@ def measure(scale: Scale, rounds: int) -> dict[str, Any]:
     """Time some steps of training, each round on a new copy of the model, and count real and padded tokens."""
     from transformers import AutoConfig
 
-    products, model, data = timing.Products(), backbone.resolve(scale.model.backbone), examples(scale.steps * BATCH)
+    products, model, data = machine.Products(), backbone.resolve(scale.model.backbone), examples(scale.steps * BATCH)
     times = interleave({PRODUCTS: always(products), STOCK_TRAINER: stock(model, data, scale.steps),
                         OURS: ours(model, data, scale.steps)}, rounds, report=True)
     config = AutoConfig.from_pretrained(model.source)
     forward = encoder_flops(config, [len(one["input_ids"]) for one in data.examples], backbone.layers(model)) / len(data)
-    return {"contenders": times.as_json(), "items": scale.steps * BATCH, "steps": scale.steps, "shortest": SHORTEST,
+    return {"contenders": machine.seconds_of(times), "items": scale.steps * BATCH, "steps": scale.steps, "shortest": SHORTEST,
             "longest": LONGEST, "tokens": {name: times.given[name] for name in (STOCK_TRAINER, OURS)},
             "flops": 3 * forward * scale.steps * BATCH, "product_flops": products.flops}
 

@@ -43,7 +43,7 @@ from helpers.data.runs import queries as query_step
 from helpers.data.texts import Texts, text_store
 from helpers.evaluation.verdicts import UNTESTED, as_label
 from helpers.pages import page as pages
-from helpers.pages.fragments import Html, badge, details, escape, table
+from helpers.pages.fragments import badge, details, escape, explored, table
 from helpers.steps import ledger
 from helpers.steps.recorded import Recorded
 from press import bounds, chapters, cite, cli, comparison, execute, explain, launch, page_header, record, step_digests, variants
@@ -490,7 +490,7 @@ def texts(rng: random.Random, place: Path) -> tuple[Act, None]:
                  details(text, table("a", ("b",), [[text]])).text,
                  pages.show_table(text, (text,), [[text]]).html, page_header.header(request, run, []), f"<p>{escape(text)}</p>",
                  page_header.warning([{"claims": [{"reason": text, "verdict": UNTESTED, "pair": {}}]}]),
-                 f"<p>{as_label(text)}</p>", details("x", Html(comparison.query_cell("q", {"q": text}).text)).text]
+                 f"<p>{as_label(text)}</p>", details("x", explored("q", text)).text]
 
     def act() -> bool:
         for fragment in fragments:

@@ -26,7 +26,7 @@ def system(label, values, key="k", first=1, **more):
 
 
 def page(name, *systems, **run):
-    return Page(name, {**RUN, **run}, {system.label: system for system in systems}, [])
+    return Page(name, {**RUN, **run}, {system.label: system for system in systems})
 
 
 def pair_of(before, after, **more):
@@ -63,25 +63,12 @@ def test_tests_are_the_projects_own():
     assert row[3].startswith("+0.000 [")
 
 
-def test_the_extremes_are_the_largest_gains_and_losses_and_no_ties():
-    pair = pair_of([0.5, 0.5, 0.5, 0.5, 0.5, 0.5], [0.6, 1.0, 0.5, 0.0, 0.4, 0.7])
-    extreme = comparison.extremes(pair, "RR@10", 2)
-    assert list(extreme.index) == ["q2", "q6", "q5", "q4"]
-    assert [round(value, 9) for value in extreme["difference"]] == [0.5, 0.2, -0.1, -0.5]
-    assert comparison.extremes(pair_of([1, 0], [1, 0]), "RR@10", 2).empty
-
-
 # the page
 
 shown = comparison.text
 
 
-@pytest.fixture
-def texts(monkeypatch):
-    monkeypatch.setattr(comparison, "texts_of", lambda *pages: {"q1": "why <b>bread</b> browns", "q2": "x" * 200})
-
-
-def test_the_page_shows_means_difference_and_wins_and_what_was_changed_with_its_meaning(texts):
+def test_the_page_shows_means_difference_and_wins_and_what_was_changed_with_its_meaning():
     text = shown(page("candidates", system("BM25", [0.0, 0.5, 0.5, 0.25], "1")),
                  page("candidates--x", system("BM25", [1.0, 0.0, 0.5, 0.5], "2"),
                       parameters={"queries": 400, "depths": [10, 50]}))
@@ -95,7 +82,7 @@ def test_the_page_shows_means_difference_and_wins_and_what_was_changed_with_its_
     assert "numbers of candidates" in changed[3]
 
 
-def test_systems_that_did_not_change_or_that_one_page_has_alone_are_named_and_not_tested(texts):
+def test_systems_that_did_not_change_or_that_one_page_has_alone_are_named_and_not_tested():
     same = system("BM25", [0, 1], "1")
     text = shown(page("candidates", same, system("both", [0, 1], "1"), system("R = 30", [0, 1]), system("apart", [0, 1])),
                  page("candidates--x", same, system("both", [1, 0], "2"), system("R = 50", [0, 1]),
@@ -107,16 +94,8 @@ def test_systems_that_did_not_change_or_that_one_page_has_alone_are_named_and_no
     assert "On both pages, without two queries in common: apart." in text
 
 
-def test_queries_are_shown_with_their_text_escaped_and_cut(texts):
-    text = shown(page("candidates", system("s", [0.0, 1.0, 0.5], "1")), page("candidates--x", system("s", [1.0, 0.0, 0.5], "2")))
-    assert '<a href="explorer.html#q=q1">why &lt;b&gt;bread&lt;/b&gt; browns</a> <small>q1</small>' in text
-    assert f"{'x' * comparison.LONGEST} …</a> <small>q2</small>" in text
-    assert "q3" not in text
-
-
-def test_no_text_of_the_data_is_read_as_markdown(monkeypatch):
+def test_no_text_of_the_data_is_read_as_markdown():
     end = "x\r\r```{include} /etc/passwd\r```\r\r# heading\r"
-    monkeypatch.setattr(comparison, "texts_of", lambda *pages: {"q1": end, end: end})
     made = System(end, "1", pd.DataFrame({"RR@10": [0.0, 1, 1]}, index=["q1", end, "q3"]))
     text = shown(page("candidates", made, system(f"{end}1", [0, 1]), system("s", [0, 1], "9"), parameters={end: end}),
                  page("candidates--x", System(end, "2", 1 - made.values), system("s", [0, 1], "9"), system(f"{end}2", [0, 1])))
@@ -124,7 +103,7 @@ def test_no_text_of_the_data_is_read_as_markdown(monkeypatch):
     assert {token.type for token in tokens} <= {"html_block", "heading_open", "inline", "heading_close", "paragraph_open",
                                                 "paragraph_close"}
     headings = [token.content for before, token in zip(tokens, tokens[1:], strict=False) if before.type == "heading_open"]
-    assert headings[1:] == ["What was changed", "Systems", "Queries"]
+    assert headings[1:] == ["What was changed", "Systems"]
     assert not any(child.type == "code_inline" for token in tokens for child in token.children or [])
 
 

@@ -22,6 +22,7 @@ from helpers.pages import explorer, plots
 from helpers.pages import explorer as story
 from helpers.pages import page as pages
 from helpers.pages.fragments import Fragment, Html, badge, details, linked, table
+from helpers.pages.fragments import explored as query_link
 from looking import Look, context, listen
 from press import chapters, cite, comparison, page_header
 from press.edited import notebook_of
@@ -97,7 +98,7 @@ def html(tmp_path_factory):
     nbformat.write(with_outputs("Explorer", explored(typed, book)), book / "chapters" / "explorer.ipynb")
     run = {"profile": "mini", "commit": "abc", "date": "2026-01-01", "parameters": values}
     labels = [f"Only here: {'; '.join(map(comparison.as_text, texts))}."]
-    rows = [[comparison.query_cell(text, {text: text}), 1] for text in texts]
+    rows = [[query_link(text, text), 1] for text in texts]
     parts = ["# Compared", *labels, details("queries", table("queries", ("query", "value"), rows)).text,
              cite.block("bibtex", cite.bibtex("cost", run)), cite.block("bash", cite.command("cost", run))]
     (book / "compared.md").write_text("\n\n".join(parts), encoding="utf-8")

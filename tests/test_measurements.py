@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from bench import machine
 from helpers import paths
 from helpers.costs import measurements, timing
 from helpers.costs.measurements import Measurements, busy, chosen, exponent, fraction, is_flat, is_linear, per_item
@@ -129,7 +130,7 @@ def test_machines_are_told_apart(cpu, flags, gpu, kind, name):
 def test_one_core_is_one_core():
     before = os.sched_getaffinity(0), dict(os.environ)
     try:
-        timing.one_core()
+        machine.one_core()
         assert len(os.sched_getaffinity(0)) == 1
         assert os.sched_getaffinity(0) <= before[0]
         assert os.environ["OMP_NUM_THREADS"] == "1"
@@ -154,9 +155,9 @@ def here(monkeypatch, places):
 def test_sections_are_added_one_by_one_and_the_file_of_another_machine_is_left_alone(here, monkeypatch):
     file = measurements.file_of("")
     assert file == paths.BENCH / "amd-epyc-avx512-bf16.json"
-    measurements.add(file, "rerank", {"rounds": 2})
-    measurements.add(file, "train", {"rounds": 3})
-    measurements.add(file, "rerank", {"rounds": 4})
+    machine.add(file, "rerank", {"rounds": 2})
+    machine.add(file, "train", {"rounds": 3})
+    machine.add(file, "rerank", {"rounds": 4})
     content = measurements.read(file)
     assert content["machine"] == here
     assert {name: section["rounds"] for name, section in content["sections"].items()} == {"rerank": 4, "train": 3}
@@ -165,7 +166,7 @@ def test_sections_are_added_one_by_one_and_the_file_of_another_machine_is_left_a
     before = file.read_text()
     monkeypatch.setattr(timing, "describe", lambda: {**here, "cpu": "Xeon"})
     with pytest.raises(BadInput, match="AMD EPYC.*give another file by --out"):
-        measurements.add(file, "rerank", {"rounds": 9})
+        machine.add(file, "rerank", {"rounds": 9})
     assert file.read_text() == before
 
 
@@ -176,7 +177,7 @@ def test_a_file_that_holds_no_measurements_is_refused(here, text):
     with pytest.raises(BadInput):
         measurements.read(file)
     with pytest.raises(BadInput):
-        measurements.add(file, "rerank", {})
+        machine.add(file, "rerank", {})
     assert file.read_text() == text
 
 

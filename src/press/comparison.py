@@ -1,4 +1,4 @@
-"""The comparison page of a variant: what was changed, and what that did to each system, query by query."""
+"""The comparison page of a variant: what was changed, and what that did to each system."""
 
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -6,20 +6,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from helpers import paths
 from helpers.evaluation.significance import paired
 from helpers.pages import carried
 from helpers.pages.carried import System
 from helpers.pages.compare import test_cells
-from helpers.pages.fragments import Html, badge, count, details, escape, explored, one_line, plain, signed, table
-from helpers.steps import registry
-from helpers.steps.recorded import Recorded
-from helpers.steps.store import Store
+from helpers.pages.fragments import badge, count, one_line, plain, table
 from press import chapters, execute, variants
 from press.page_header import code
-from press.terminal import shortened
 
-MOST, LONGEST = 5, 90  # queries shown that gained, and as many that lost; characters shown of a query
 NOTHING_SHARED = "No system was measured on both pages on two queries or more: there is nothing to compare."
 NO_BASELINE = """The baseline page {why}. `make chapter NAME={chapter} PROFILE={profile}` executes it, and what it measures will
 be compared here with the variant."""
@@ -33,7 +27,6 @@ class Page(NamedTuple):
     name: str  # its name
     run: dict[str, Any]  # profile, parameters, commit, date and seconds of its execution
     systems: dict[str, System]  # what it measured, by label; empty for a page that carries no values
-    ledger: list[dict[str, Any]]  # a line for each step that it used and has a row for
 
 
 class Pair(NamedTuple):
@@ -47,10 +40,9 @@ class Pair(NamedTuple):
 
 def read(page: Path) -> Page:
     """What an executed page carries."""
-    data = execute.data_of(page)
-    packed: dict[str, Any] = next((item["evaluations"] for item in data if "evaluations" in item), {"queries": [], "systems": []})
-    lines = [line for item in data for line in item.get("ledger", []) if line.get("shown", True)]
-    return Page(page.stem, execute.run_of(page), carried.unpacked(packed), lines)
+    bundles = (item["evaluations"] for item in execute.data_of(page) if "evaluations" in item)
+    packed: dict[str, Any] = next(bundles, {"queries": [], "systems": []})
+    return Page(page.stem, execute.run_of(page), carried.unpacked(packed))
 
 
 def write_all() -> list[Path]:
@@ -80,7 +72,7 @@ def text(baseline: Page | None, variant: Page) -> str:
         parts.append(NO_BASELINE.format(why=why, chapter=chapter, profile=profile))
     else:
         parts += [*origins(baseline, variant), parameters(chapter, baseline, variant),
-                  *systems(baseline, variant), *queries(pairs(baseline, variant), texts_of(baseline, variant))]
+                  *systems(baseline, variant)]
     return "\n\n".join(parts) + "\n"
 
 
@@ -146,44 +138,6 @@ def measure_table(moved: list[Pair], measure: str) -> str:
                      " / ".join(str(signs.count(sign)) for sign in (1, 0, -1)), count(len(after))])
     heads = ("system", "baseline", "variant", "difference", "p", "queries won / tied / lost", "of")
     return table(f"{measure} of the systems on both pages", heads, rows).text
-
-
-def extremes(pair: Pair, measure: str, most: int) -> pd.DataFrame:
-    """The queries that gained most, then those that lost most: columns baseline, variant, difference, largest gain first."""
-    both = pd.DataFrame({"baseline": pair.baseline[measure], "variant": pair.variant[measure]})
-    moved = both.assign(difference=both["variant"] - both["baseline"]).sort_values("difference", ascending=False, kind="stable")
-    return pd.concat([moved[moved["difference"] > 0].head(most), moved[moved["difference"] < 0].tail(most)])
-
-
-def queries(matched: list[Pair], texts: dict[str, str]) -> list[str]:
-    """The queries with the largest gain and loss of each system, by its first measure."""
-    parts = []
-    for pair in (pair for pair in matched if len(pair.variant.columns)):
-        measure = pair.variant.columns[0]
-        rows = [[query_cell(str(query), texts), plain(line["baseline"]), plain(line["variant"]), signed(line["difference"])]
-                for query, line in extremes(pair, measure, MOST).iterrows()]
-        caption = f"{measure} of {pair.label}: queries that gained and lost most"
-        if rows:
-            parts.append(details(caption, table(caption, ("query", "baseline", "variant", "difference"), rows)).text)
-    return ["## Queries", *parts] if parts else []
-
-
-def texts_of(*pages: Page) -> dict[str, str]:
-    """The texts of the queries, as far as the steps that the pages drew them with are stored here."""
-    texts: dict[str, str] = {}
-    for line in (line for page in pages for line in page.ledger if line["step"] == "queries"):
-        entries = (kept.find(line["step"], line["key"], line["numerics"])
-                   for kept in (Store(paths.store()), Recorded(paths.RESULTS)))
-        if (entry := next(filter(None, entries), None)) is not None:
-            frame = registry.FORMS[entry.manifest["form"]].load(entry.folder)
-            texts |= dict(zip(frame["query_id"].astype(str), frame["text"], strict=True))
-    return texts
-
-
-def query_cell(query: str, texts: dict[str, str]) -> Html:
-    """A query's text, which leads to the explorer, with its id."""
-    shown = shortened(texts.get(query, ""), LONGEST)
-    return Html(f"{explored(query, shown).text} <small>{escape(query)}</small>" if shown else escape(query))
 
 
 def as_text(label: str) -> str:

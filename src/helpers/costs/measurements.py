@@ -1,8 +1,6 @@
 """What a file of measurements says: rates, ratios, and the goals that they are held against."""
 
 import json
-import os
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +12,6 @@ from helpers import paths
 from helpers.costs import timing
 from helpers.costs.timing import Spread, ratio, spread
 from helpers.errors import BadInput
-from helpers.steps import ledger
 
 KINDS = ("CPU with AMX", "CPU without AMX", "GPU")
 # the contenders, by the names under which the files keep them
@@ -165,33 +162,3 @@ def everything() -> dict[str, dict[str, Any]]:
     latest = {name: max((section["measured"] for section in content["sections"].values()), default="")
               for name, content in contents.items()}
     return {name: contents[name] for name in sorted(contents, key=latest.__getitem__, reverse=True)}
-
-
-def add(file: Path, name: str, section: dict[str, Any]) -> None:
-    """Put a section into a file, in place of an earlier one; the others stay. BadInput if the file is another machine's."""
-    own = timing.describe()
-    content = read(file) if file.exists() and file != no_machines(name) else {"machine": own, "sections": {}}
-    if timing.name_of(content["machine"]) != timing.name_of(own):
-        raise BadInput(f"the measurements are those of {content['machine']['cpu']}", file=file, mend="give another file by --out")
-    stamp = {"measured": ledger.now(), "commit": ledger.commit(), "versions": ledger.versions()}
-    content["machine"] = own
-    content["sections"][name] = {**stamp, **section}
-    file.parent.mkdir(parents=True, exist_ok=True)
-    draft = file.with_suffix(".part")
-    draft.write_text(as_text(content), encoding="utf-8")
-    os.replace(draft, file)
-
-
-def as_text(content: dict[str, Any]) -> str:
-    """JSON that can be read and compared line by line: a list of numbers on one line, as numbers of six digits."""
-    text = json.dumps(rounded(content), indent=1, ensure_ascii=False)
-    return re.sub(r"\[[^\[\]{}\"]+\]", lambda numbers: f"[{' '.join(numbers[0][1:-1].split())}]", text) + "\n"
-
-
-def rounded(value: Any) -> Any:
-    """The same with all fractions cut to six significant digits."""
-    if isinstance(value, dict):
-        return {name: rounded(item) for name, item in value.items()}
-    if isinstance(value, list):
-        return [rounded(item) for item in value]
-    return float(f"{value:.6g}") if isinstance(value, float) else value

@@ -1,10 +1,9 @@
 """Contenders timed in turns, so that a busy moment of the machine meets them all; what may be said of their rounds.
 
-The machine of a benchmark: what it is, one core of it, and how fast it multiplies matrices.
+The machine of a benchmark: what it is.
 """
 
 import json
-import os
 import re
 import subprocess
 import sys
@@ -38,10 +37,6 @@ class Rounds:
 
     seconds: dict[Any, list[float]]  # of each counted round
     given: dict[Any, Any]  # what each contender's work returned in its last round
-
-    def as_json(self) -> dict[Any, dict[str, list[float]]]:
-        """The times, as the results' file has them."""
-        return {name: {"seconds": values} for name, values in self.seconds.items()}
 
 
 def always(work: Callable[[], Any]) -> Prepare:
@@ -168,7 +163,6 @@ def torch_threads(threads: int) -> Iterator[None]:
 
 
 FLAGS = ("amx_bf16", "avx512_bf16", "avx512f", "avx2")  # a processor's instructions for matrices, the best first
-SIDE, PRODUCTS = 1024, 40  # of the matrices whose product is timed, and how many in a round: 86 GFLOP
 
 
 def describe() -> dict[str, Any]:
@@ -192,31 +186,3 @@ def name_of(machine: dict[str, Any]) -> str:
     best = next((flag for flag in FLAGS if flag in machine["flags"]), "")
     text = machine["gpu"] or f"{machine['cpu']} {best}"
     return re.sub(r"[^a-z0-9]+", "-", re.sub(r"\((r|tm)\)|cpu|processor|@.*?ghz", " ", text.lower())).strip("-")
-
-
-def one_core() -> None:
-    """Keep this process, and all that it starts from now on, on one core with one thread."""
-    if hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
-    for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "RAYON_NUM_THREADS", "NUMBA_NUM_THREADS"):
-        os.environ[name] = "1"  # read by libraries that are loaded after this
-
-
-class Products:
-    """A round of matrix products, of the type and on the device that networks use here: so many `flops`, operations."""
-
-    def __init__(self) -> None:
-        import torch
-
-        of = torch.bfloat16 if numerics.dtype() == "bf16" else torch.float32
-        side = SIDE if numerics.device() == "cpu" else 8 * SIDE
-        self._a, self._b = (torch.randn(side, side, device=numerics.device()).to(of) for _ in range(2))
-        self.flops = 2.0 * side**3 * PRODUCTS
-
-    def __call__(self) -> None:
-        """Multiply."""
-        import torch
-
-        with torch.inference_mode():
-            for _ in range(PRODUCTS):
-                self._a @ self._b

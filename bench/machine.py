@@ -1,0 +1,77 @@
+"""The machine that is measured: one core of it, how fast it multiplies matrices, and the file that keeps what was measured."""
+
+import json
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+from helpers.costs import measurements, timing
+from helpers.errors import BadInput
+from helpers.steps import ledger, numerics
+
+SIDE, PRODUCTS = 1024, 40  # of the matrices whose product is timed, and how many in a round: 86 GFLOP
+
+
+def seconds_of(rounds: timing.Rounds) -> dict[Any, dict[str, list[float]]]:
+    """The times, as the results' file has them."""
+    return {name: {"seconds": values} for name, values in rounds.seconds.items()}
+
+
+def one_core() -> None:
+    """Keep this process, and all that it starts from now on, on one core with one thread."""
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+    for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "RAYON_NUM_THREADS", "NUMBA_NUM_THREADS"):
+        os.environ[name] = "1"  # read by libraries that are loaded after this
+
+
+class Products:
+    """A round of matrix products, of the type and on the device that networks use here: so many `flops`, operations."""
+
+    def __init__(self) -> None:
+        import torch
+
+        of = torch.bfloat16 if numerics.dtype() == "bf16" else torch.float32
+        side = SIDE if numerics.device() == "cpu" else 8 * SIDE
+        self._a, self._b = (torch.randn(side, side, device=numerics.device()).to(of) for _ in range(2))
+        self.flops = 2.0 * side**3 * PRODUCTS
+
+    def __call__(self) -> None:
+        """Multiply."""
+        import torch
+
+        with torch.inference_mode():
+            for _ in range(PRODUCTS):
+                self._a @ self._b
+
+
+def add(file: Path, name: str, section: dict[str, Any]) -> None:
+    """Put a section into a file, in place of an earlier one; the others stay. BadInput if the file is another machine's."""
+    own = timing.describe()
+    is_ours = file.exists() and file != measurements.no_machines(name)
+    content = measurements.read(file) if is_ours else {"machine": own, "sections": {}}
+    if timing.name_of(content["machine"]) != timing.name_of(own):
+        raise BadInput(f"the measurements are those of {content['machine']['cpu']}", file=file, mend="give another file by --out")
+    stamp = {"measured": ledger.now(), "commit": ledger.commit(), "versions": ledger.versions()}
+    content["machine"] = own
+    content["sections"][name] = {**stamp, **section}
+    file.parent.mkdir(parents=True, exist_ok=True)
+    draft = file.with_suffix(".part")
+    draft.write_text(as_text(content), encoding="utf-8")
+    os.replace(draft, file)
+
+
+def as_text(content: dict[str, Any]) -> str:
+    """JSON that can be read and compared line by line: a list of numbers on one line, as numbers of six digits."""
+    text = json.dumps(rounded(content), indent=1, ensure_ascii=False)
+    return re.sub(r"\[[^\[\]{}\"]+\]", lambda numbers: f"[{' '.join(numbers[0][1:-1].split())}]", text) + "\n"
+
+
+def rounded(value: Any) -> Any:
+    """The same with all fractions cut to six significant digits."""
+    if isinstance(value, dict):
+        return {name: rounded(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [rounded(item) for item in value]
+    return float(f"{value:.6g}") if isinstance(value, float) else value
