@@ -1,6 +1,5 @@
 """Where trainings start, and the tasks of sentences and of search."""
 
-from types import SimpleNamespace
 
 import pytest
 
@@ -117,11 +116,6 @@ def test_pairs_of_the_almanac_are_cross_validated(monkeypatch):
     untrained = asked[0]["zero-shot MiniLM (layers 0,1)"]
     assert (untrained[0][0].arguments["epochs"], untrained[0][0].arguments["pooling"], len(untrained)) == (0, "mean", 2)
     assert list(known) == ["zero-shot MiniLM (layers 0,1)", "start, as it is"]
-
-
-def test_trainings_of_a_correlation_are_those_of_its_own_label():
-    source = SimpleNamespace(arguments={"predicted": {"a": [["a1", "a2"], ["b1", "b2"]], "b": [["c"]]}})
-    assert tasks.fine_tunings(SimpleNamespace(label="a", source=source)) == ["a1", "a2", "b1", "b2"]
 
 
 def test_missing_benchmark_files_are_known_by_their_digest_and_asked_for_when_needed(tmp_path):

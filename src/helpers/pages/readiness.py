@@ -6,10 +6,10 @@ Whether a pre-training's head uses [CLS], and where [CLS] looks (Gao & Callan 20
 """
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -22,8 +22,7 @@ from helpers.pages import page, plots, training
 from helpers.pages.compare import above, mean_link, table_value
 from helpers.pages.fragments import Fragment, count, plain
 from helpers.pages.results import Results, differences
-from helpers.steps import Step, ledger
-from helpers.systems.evaluated import Evaluation, Systems, trainings
+from helpers.systems.evaluated import Evaluation, Systems
 from helpers.systems.starting_points import BRANCHES, CONDENSER, CONTINUED, MLM, START, made
 
 STUDY = "gao2021"
@@ -130,40 +129,12 @@ def scored(system: Evaluation, measure: str) -> str:
     return f"{plain(system.mean(measure).mean)} ({system.label})"
 
 
-class Spent(NamedTuple):
-    """Seconds on one core that some runs took."""
-
-    once: float  # of what all of them share: the start, which is pre-trained once
-    each: float  # of what each seed has of its own
-
-
-def spent(runs: Sequence[Step], kept: Iterable[Step]) -> Spent:
-    """What the trainings behind `runs` took, each counted once.
-
-    Args:
-        runs: a step for each seed of each system, which need not be kept itself.
-        kept: steps whose entries tell the seconds of all that is below them.
-    """
-    known = {part.get("key", ""): part["seconds"] for step in kept for part in ledger.timed(step.entry().manifest)}
-    behind = [trainings(run) for run in runs]
-    once = frozenset[str].intersection(*behind) if len(behind) > 1 else frozenset[str]()
-    own = frozenset[str]().union(*behind) - once
-    return Spent(*(sum(known.get(key, 0.0) for key in keys) for keys in (once, own)))
-
-
-def of_systems(*systems: Evaluation) -> Spent:
-    """What the trainings behind systems of several seeds took."""
-    sources = [run.source for system in systems for run in system.runs]
-    return spent(sources, sources)
-
-
-def design(share: Paired, lead: float, where: str, cost: Spent, seeds: int, tested: str) -> str:
+def design(share: Paired, lead: float, where: str, seeds: int, tested: str) -> str:
     """How small a share of the head would be found, and what it takes to find one as small as a lead that the study prints.
 
     Args:
-        share: the comparison of the branch with the head and the branch without it.
+        share: the comparison of the branch with the head and the branch without it, which have so many `seeds` each.
         lead: the study's lead, in its column `where`.
-        cost: of both branches, which have so many `seeds` each.
         tested: what is measured on, in words.
     """
     seen = f"A share of the head of {plain(share.detectable)} would be seen in four of five such experiments"
@@ -174,23 +145,17 @@ def design(share: Paired, lead: float, where: str, cost: Spent, seeds: int, test
         return both
     times = math.ceil((share.detectable / lead) ** 2)
     return (f"{both} An interval narrows with the root of what it rests on, so to see as little takes {count(times * seeds)} "
-            f"seeds of each branch, {count(times)} times as many, and {count(times)} times as many {tested}. The seeds take "
-            f"{_hours(cost.once + times * cost.each)} (no training was timed on a GPU), and those compared here took "
-            f"{_hours(cost.once + cost.each)}.")
+            f"seeds of each branch, {count(times)} times as many, and {count(times)} times as many {tested}.")
 
 
-def by_size(systems: BySize, names: Mapping[int, str], table: str, columns: Mapping[int, str], measure: str, tested: str,
-            cost: Callable[[Any, Any], Spent] = of_systems) -> Fragment:
+def by_size(systems: BySize, names: Mapping[int, str], table: str, columns: Mapping[int, str], measure: str,
+            tested: str) -> Fragment:
     """The same for each training size, whose column `columns` names; nothing where one of both branches is left out."""
     pairs = {size: (systems[CONDENSER, size], systems[MLM, size]) for size in names
              if {(CONDENSER, size), (MLM, size)} <= set(systems)}
     return page.prose(*(f"With {names[size]}: " + design(
         first.against(second, measure), printed_lead(table, columns[size]), columns[size].rpartition(" / ")[2],
-        cost(first, second), len(first.runs), tested) for size, (first, second) in pairs.items()))
-
-
-def _hours(seconds: float) -> str:
-    return f"{plain(seconds / 3600, 1)} CPU hours"
+        len(first.runs), tested) for size, (first, second) in pairs.items()))
 
 
 USES = 0.1  # nats: a head that loses less by another text's [CLS] does not use it

@@ -10,7 +10,7 @@ from scipy import special, stats
 from helpers.evaluation import published
 from helpers.pages import page, plots
 from helpers.pages.compare import measured, table_value
-from helpers.pages.fragments import Fragment, badge, count, plain, seconds, signed
+from helpers.pages.fragments import Fragment, badge, count, plain, seconds
 from helpers.steps import Step
 from helpers.systems.evaluated import Evaluation
 
@@ -42,14 +42,6 @@ def evaluation_curves(logs: Logs, caption: str, printed: Mapping[str, tuple[str,
     """The evaluation loss of several trainings over the optimiser steps; `printed` as for `ends`."""
     lines = {name: curve(log, "eval_loss") for name, log in logs.items()}
     return plots.curves(lines, "optimiser steps", "evaluation loss", caption, printed=ends(lines, printed))
-
-
-def both_losses(logs: Logs, caption: str, table: str) -> Fragment:
-    """Training and evaluation loss of trainings of so many epochs, and where the table of the thesis says that each ends."""
-    lines = {kind: line for name, log in logs.items() for kind, line in loss_curves(log, f", {name} epochs").items()}
-    cells = {f"{kind}, {name} epochs": (table, name, f"Final {kind.title().replace('Evaluation', 'Eval')}")
-             for name in logs for kind in LOSSES}
-    return plots.curves(lines, "optimiser steps", "cross-entropy", caption, printed=ends(lines, cells))
 
 
 def ends(lines: Mapping[str, pd.Series], cells: Mapping[str, tuple[str, ...]]) -> dict[str, pd.Series]:
@@ -95,16 +87,6 @@ def levelled(line: pd.Series) -> bool:
     fall, most of which is the first steps', after which any curve would look level."""
     before, last = line.iloc[-2:]
     return bool(last > (1 - LEVEL) * before)
-
-
-def levels_table(lines: Mapping[str, pd.Series], head: str) -> Fragment:
-    """The last two held-out losses of each training, the lowest of all, and whether the loss has levelled."""
-    caption = f"Held-out losses at the end; levelled is one that falls by less than {LEVEL:.0%} from one evaluation to the last"
-    return page.records_table(caption, (
-        {head: name, "last but one": plain(own.iloc[-2]), "last": plain(own.iloc[-1]),
-         "change": f"{signed(100 * (own.iloc[-1] / own.iloc[-2] - 1), 0)} %", "lowest": plain(own.min()),
-         "at step": count(own.index.tolist()[int(own.argmin())]), "levelled": "yes" if levelled(own) else "no"}
-        for name, own in lines.items()))
 
 
 def losses_beside(table: str, rows: Mapping[str, tuple[dict[str, Any], Evaluation]]) -> Fragment:

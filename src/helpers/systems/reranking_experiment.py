@@ -96,10 +96,6 @@ class RerankingExperiment:
         """One system from models that differ in the seed alone; a single model stands for itself."""
         return self.aggregated(label, [model.scores(self.bed, self.run, self.candidates) for model in models])
 
-    def fused_over_seeds(self, label: str, models: Sequence[Scorer], other: Evaluation, weight: float) -> Evaluation:
-        """The same of models that are each fused with one other."""
-        return together(label, [self.fused(label, self.of(label, model), other, weight) for model in models])
-
 
 def together(label: str, runs: Sequence[Evaluation]) -> Evaluation:
     """One system from runs over seeds; a single run stands for itself."""

@@ -208,8 +208,3 @@ def untrained(starts: Starts, spec: str) -> Mapping[str, tuple[str, Step | None]
 def as_it_is(trained: Schedule) -> Schedule:
     """No training."""
     return replace(trained, epochs=0, steps=None)
-
-
-def fine_tunings(system: Correlation) -> list[Step]:
-    """The trainings behind a correlation; only the step of all correlations tells of their seconds."""
-    return [part for seed in system.source.arguments["predicted"][system.label] for part in seed]
