@@ -50,10 +50,6 @@ def test_every_arrow_of_the_contents_says_what_it_opens():
     assert [arrow["aria-label"] for arrow in arrows] == ["Pages below A & B"]
 
 
-def test_the_book_uses_what_is_accessible():
-    assert "accessible" in yaml.safe_load((paths.BOOK / "_config.yml").read_text())["sphinx"]["local_extensions"]
-
-
 # ---- what a page loads ----
 
 lean = load("lean")
@@ -76,7 +72,12 @@ def test_every_page_passes_through_it_and_builders_without_templates_do_not_mind
     lean.wrap(SimpleNamespace(builder=builder))
     assert builder.templates.render("page.html", {"pagename": "index"}) == "page.html"
     lean.wrap(SimpleNamespace(builder=SimpleNamespace()))
-    assert "lean" in yaml.safe_load((paths.BOOK / "_config.yml").read_text())["sphinx"]["local_extensions"]
+
+
+def test_the_book_uses_them_all():
+    settings = yaml.safe_load((paths.BOOK / "_config.yml").read_text())["sphinx"]
+    assert {"accessible", "lean", "mathml", "terms"} <= set(settings["local_extensions"])
+    assert settings["config"]["html_math_renderer"] == "mathml"
 
 
 # ---- formulas ----
@@ -118,12 +119,6 @@ def test_quotes_and_comparisons_stay_text():
 def test_markup_in_a_formula_is_refused():
     with pytest.raises(ValueError, match="markup"):
         mathml.markup(r"\text{<script>}", "inline")
-
-
-def test_the_book_uses_mathml():
-    settings = yaml.safe_load((paths.BOOK / "_config.yml").read_text())["sphinx"]
-    assert settings["config"]["html_math_renderer"] == "mathml"
-    assert "mathml" in settings["local_extensions"]
 
 
 # ---- the glossary's terms ----

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from looking import context, dead_links, local, look_at
+from looking import context, dead_links, look_at
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
 THEME = """<script>const night = matchMedia("(prefers-color-scheme: dark)");
@@ -45,9 +45,9 @@ def looks(tmp_path_factory, browser):
         return place, {name: look_at(window, place / f"{name}.html", name) for name in ("good", "bad", "other")}
 
 
-@pytest.mark.parametrize("part", ["errors", "failed", "outside", "images", "rules", "pale", "wide", "boxes", "small"])
-def test_a_good_page_gives_no_complaint(looks, part):
-    assert getattr(looks[1]["good"], part) == []
+def test_a_good_page_gives_no_complaint(looks):
+    parts = ("errors", "failed", "outside", "images", "rules", "pale", "wide", "boxes", "small")
+    assert [line for part in parts for line in getattr(looks[1]["good"], part)] == []
 
 
 @pytest.mark.parametrize(("part", "pattern"), [
@@ -71,10 +71,3 @@ def test_links_to_no_file_to_no_place_and_out_of_the_book_are_found(looks):
 def test_pictures_come_with_their_texts(looks):
     assert [picture["text"] for picture in looks[1]["good"].pictures] == ["Two lines that fall from left to right"]
     assert [picture["text"] for picture in looks[1]["bad"].pictures] == [None, "a text of at least five words", "plot"]
-
-
-@pytest.mark.parametrize(("url", "expected"), [
-    ("file:///a", True), ("data:,x", True), ("blob:null/1", True), ("about:blank", True), ("http://localhost/", False),
-    ("https://a.org", False), ("ws://a", False)])
-def test_only_addresses_on_this_machine_are_local(url, expected):
-    assert local(url) is expected
