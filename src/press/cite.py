@@ -11,6 +11,7 @@ import re
 import shlex
 import subprocess
 from importlib.metadata import Distribution, distributions
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from helpers import paths
@@ -103,8 +104,20 @@ def sections() -> str:
             if file.exists() and (run := execute.run_of(file)):
                 kind = "This run" if file.stem == chapter else f"The variant `{file.stem}`"
                 parts += [f"{kind}, and how to compute it again:", block("bibtex", bibtex(file.stem, run)),
-                          block("bash", command(file.stem, run))]
+                          block("bash", command(file.stem, run)), figures(file)]
     return "\n\n".join(parts)
+
+
+FIGURE = re.compile(r'<figure class="nr-figure" id="(figure-(\d+))".*?<figcaption>(.*?)</figcaption>', re.DOTALL)
+
+
+def figures(page: Path) -> str:
+    """A page's figures in Markdown, each with the address that a citation of it adds to the run's."""
+    html = "".join("".join(output["data"].get("text/html", "")) for cell in json.loads(page.read_text(encoding="utf-8"))["cells"]
+                   for output in cell.get("outputs", []) if "data" in output)
+    named = [f'<a href="../chapters/{page.stem}.html#{anchor}">Figure {number}</a>, {caption}' for anchor, number, caption in
+             FIGURE.findall(html)]
+    return f"Its figures, each cited by this run's entry and its own address: {'; '.join(named)}." if named else ""
 
 
 def block(language: str, text: str) -> str:
