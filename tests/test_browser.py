@@ -168,7 +168,7 @@ def test_a_phone_opens_the_contents_of_the_book_and_of_a_page_with_the_keyboard(
 def test_a_chapter_turns_into_slides_and_back(page, html):
     page.goto((html / "chapters" / "seeds.html").as_uri())
     page.get_by_role("button", name="Show this chapter as slides").click()
-    title, method = page.locator("h1"), page.locator("#method > h2")
+    title, method = page.locator("article h1"), page.locator("#method > h2")
     assert (title.is_visible(), method.is_visible(), page.locator(".bd-sidebar-primary").is_visible()) == (True, False, False)
     page.keyboard.press("ArrowRight")
     assert (title.is_visible(), method.is_visible()) == (False, True)
