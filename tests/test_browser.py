@@ -5,6 +5,8 @@ The book is the mini book of test_book.py; `BOOK_HTML=book/_build/html` looks at
 are skipped, unless `BOOK_BROWSER=required` (CI) says that they must not be.
 """
 
+import base64
+import hashlib
 import os
 import re
 from pathlib import Path
@@ -175,3 +177,33 @@ def test_a_chapter_turns_into_slides_and_back(page, html):
     page.get_by_role("button", name="Slide before").click()
     page.keyboard.press("Escape")
     assert title.is_visible() and method.is_visible() and not page.locator(".nr-turn").is_visible()
+
+
+PYODIDE = """window.loadPyodide = async () => { let told; return {setStdout: options => { told = options.batched; },
+  runPythonAsync: async code => { if (code.includes("1/0")) throw new Error("ZeroDivisionError");
+    told(code.includes("depth=3") && code.includes("relevant_from = 2") ? "ran" : "another code"); }}; };"""
+
+
+NETWORK = re.compile("^https:")
+
+
+def test_python_is_fetched_when_it_is_asked_for_and_not_before(page, html):
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url) if request.url.startswith("http") else None)
+    page.goto((html / "generated" / "python_here.html").as_uri())
+    made, said, code = page.inner_text("#nr-python-out"), page.locator("#nr-python-said"), page.locator("#nr-python")
+    assert "BM25: 0." in made and not asked
+    page.route(NETWORK, lambda route: route.abort())
+    page.get_by_role("button", name="Run it here").click()
+    page.locator("#nr-python-said", has_text="could not be fetched").wait_for()
+    assert page.inner_text("#nr-python-out") == made and len(asked) == 1
+    page.unroute(NETWORK)
+    digest = base64.b64encode(hashlib.sha384(PYODIDE.encode()).digest()).decode()
+    page.route(NETWORK, lambda route: route.fulfill(body=PYODIDE, headers={"Access-Control-Allow-Origin": "*"}))
+    page.reload()
+    code.evaluate("(code, digest) => { code.dataset.digest = `sha384-${digest}`; }", digest)
+    for written, result in ((code.input_value().replace("depth=10", "depth=3"), "ran"), ("1/0", "ZeroDivisionError")):
+        code.fill(written)
+        page.get_by_role("button", name="Run it here").click()
+        page.locator("#nr-python-out", has_text=re.compile(f"^{result}$")).wait_for(timeout=9000)
+    assert said.inner_text() == "The code has an error."

@@ -204,6 +204,7 @@ def test_the_front_page_shows_the_query_that_re_ranking_helps_most_with_its_rank
     assert (shown["ranks"], shown["queries"], shown["whole"]) == ([3, 1, 1], 5, False)
     assert [(name, [grade for _, _, grade in rows]) for name, rows in shown["columns"]] == [
         ("BM25", ["", ""]), ("re-ranking", ["● answers fully", ""])]
+    assert shown["grades"]["re-ranking"][0][0] == "3" and {len(rows) for rows in shown["grades"].values()} == {5}
     assert collected(runs={"BM25": RUNS["BM25"]})["helped_most"] == "q1"
 
 

@@ -154,3 +154,11 @@ def test_claims_that_were_not_tested_are_folded_on_the_scoreboard():
     assert "Claims of Steensland (2021) with a measured effect</caption>" in ran
     assert ran.index("BERT-Mean ranks better") < ran.index("<details")
     assert "1 claims of a difference were tested" in ran and "at most 5% of those given" in ran
+
+
+def test_the_page_with_python_shows_what_its_code_gives():
+    explored = {"grades": {"BM25": ["0300", "0010"], "re-ranking": ["2000", "0000"]}, "min_relevance": 2, "queries": 2}
+    text = generated.python_page([{"page": "explorer", "explored": explored}])
+    assert "BM25: 0.250 over 2 queries\nre-ranking: 0.500 over 2 queries" in text  # 1/2 and 0; 1 and 0
+    assert "&quot;0300&quot;" in text and "if grade &gt;= relevant_from:\n" in text
+    assert "was not run" in generated.python_page([])

@@ -1,7 +1,10 @@
 """The generated pages: the scoreboard of claims, every published number, the comparisons. Written before each rendering."""
 
+import contextlib
 import inspect
+import io
 import json
+from html import escape
 from statistics import median
 from typing import Any
 
@@ -30,7 +33,7 @@ def write_all() -> None:
              "scoreboard": scoreboard(data),
              "numbers": numbers_page(data), "verdict_rules": inspect.getdoc(verdicts) or "",
              "verdict_words": examples(), "calibration": calibration_page(),
-             "divergences": divergences_page(), "bm25": bm25_page(data), "cite": cite_page()}
+             "python_here": python_page(data), "divergences": divergences_page(), "bm25": bm25_page(data), "cite": cite_page()}
     for name, text in pages.items():
         (paths.GENERATED / f"{name}.md").write_text(text, encoding="utf-8")
     comparison.write_all()
@@ -89,6 +92,19 @@ def five_findings(data: list[dict[str, Any]]) -> str:
     return filled("five_findings.md", findings="\n\n".join(
         f"## {card['title']}\n\n{body}\n\n**The chapter's answer.** {answers.get(card['chapter'], '')}"
         for card, body in front_page.held(lines_by_claim(data), data, "../")))
+
+
+def python_page(data: list[dict[str, Any]]) -> str:
+    """A page whose Python readers can change: a measure over the explorer's rankings, with its result as computed now."""
+    shown = next((item["explored"] for item in data if "grades" in item.get("explored", ())), None)
+    if shown is None:
+        return "# A measure, in Python, in this page\n\nIts rankings are the query explorer's, which was not run.\n"
+    code, printed = (paths.BOOK / "templates" / "measure.txt").read_text(encoding="utf-8"), io.StringIO()
+    runs = {name: [list(map(int, grades)) for grades in rows] for name, rows in shown["grades"].items()}
+    with contextlib.redirect_stdout(printed):
+        exec(code, {"runs": runs, "relevant_from": shown["min_relevance"]})  # noqa: S102 - the book's own file
+    return filled("python_here.md", code=escape(code), result=escape(printed.getvalue().strip()), queries=shown["queries"],
+                  systems=" and ".join(runs), relevant=shown["min_relevance"], grades=escape(json.dumps(shown["grades"])))
 
 
 def study_page(study: str, data: list[dict[str, Any]]) -> str:

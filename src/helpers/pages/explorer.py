@@ -203,14 +203,18 @@ def show(content: Mapping[str, Any], systems: Systems) -> Fragment:
 
 
 def hero(content: Mapping[str, Any]) -> dict[str, Any]:
-    """What the front page shows: the first query's first passages in two rankings, and the ranks of its answer in all."""
+    """What the front page shows, the first query's first passages in two rankings and the ranks of its answer in all; and by name
+    the grades of the first passages in these rankings, a text of digits for each query, zero for what nobody judged."""
     query = next(query for query in content["queries"] if query["id"] == content["helped_most"])
     signs = {grade: f"{sign} {name}" for grade, name, sign in content["grades"]}
     columns = [[name, [[*content["passages"][seat][1:], signs.get(grade, "")] for seat, _, grade, _ in ranking[:SHOWN]]]
                for name, ranking in list(zip(names_of(content), query["rankings"], strict=True))[:2]]
     ranks = next(([place for place in places if place] for _, _, places in query["relevant"] if any(places)), [])
     return {"id": query["id"], "text": query["text"], "ranks": ranks, "columns": columns, "hurt_most": content["hurt_most"],
-            "whole": content["whole"], "queries": len(content["queries"]), "systems": names_of(content)}
+            "whole": content["whole"], "queries": len(content["queries"]), "systems": names_of(content),
+            "min_relevance": content["min_relevance"],
+            "grades": {name: ["".join(str(max(0, grade or 0)) for _, _, grade, _ in query["rankings"][number])
+                              for query in content["queries"]] for number, name in enumerate(names_of(content)[:2])}}
 
 
 def scope(content: Mapping[str, Any]) -> Fragment:
