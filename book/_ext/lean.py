@@ -10,7 +10,7 @@ from typing import Any
 
 SCRIPT = re.compile(r"(?:<script\b[^>]*>.*?</script>|<link rel=\"stylesheet\"[^>]*>)\s*", re.DOTALL)
 USELESS = re.compile(r'thebe|src="[^"]*/fontawesome\.js|_static/(?:sphinx-design|design-tabs)', re.IGNORECASE)
-OURS = re.compile(r'<script src="[^"]*_static/(?:explorer|filter|folds|python_here|sliders)')  # where a page uses it, it is deferred
+OURS = re.compile(r'<script src="[^"]*_static/(?:explorer|filter|folds|python_here|sliders)')  # deferred where used
 SEARCH = re.compile(r'src="[^"]*(?:searchtools|language_data|searchindex)\.js')
 
 
