@@ -7,7 +7,6 @@ import time
 
 import pytest
 
-from dry_steps import write_page
 from helpers import paths
 from helpers.errors import BadInput
 from helpers.steps.store import Store
@@ -19,16 +18,14 @@ DAY = 86_400
 
 @pytest.fixture
 def place(places):
-    """A store with three keys of two steps, 40, 10 and 0 days old: pages of `one` used two, `two` the last two."""
-    places("CHAPTERS")
+    """A store with three keys of two steps, 40, 10 and 0 days old."""
+    places()
     store = Store(paths.store())
     for name, key, days in zip(("index", "index", "model"), KEYS, (40, 10, 0), strict=True):
         entry = store.write(name, key, {"step": name, "numerics": "exact"},
                             lambda folder: (folder / "value").write_bytes(b"x" * 5000))
         for file in entry.folder.iterdir():
             os.utime(file, (time.time() - days * DAY,) * 2)
-    for page, keys in {"one": KEYS[:2], "one--1a2b3c": KEYS[:1], "two": KEYS[1:]}.items():
-        write_page(page, {"run": {}}, {"ledger": [{"key": key} for key in keys]})
     (paths.downloads() / "x").mkdir(parents=True)
     return store
 
@@ -37,19 +34,18 @@ def left(store):
     return {(folder.parent.name, folder.name[0]) for folder in store.root.glob("*/*") if folder.is_dir() and folder.name != "x"}
 
 
-def test_the_list_has_keys_size_age_and_chapters(place, capsys):
+def test_the_list_has_keys_size_and_age(place, capsys):
     assert cli.main(["store"]) == 0
     head, index, model, total = capsys.readouterr().out.splitlines()
-    assert index.split()[:2] == ["index", "2"] and index.split()[-4:] == ["40.0", "10.0", "one,", "two"]
-    assert model.split()[:2] == ["model", "1"] and model.split()[-2:] == ["0.0", "two"]
+    assert index.split()[:2] == ["index", "2"] and index.split()[-2:] == ["40.0", "10.0"]
+    assert model.split()[:2] == ["model", "1"] and model.split()[-2:] == ["0.0", "0.0"]
     assert total.split()[:2] == ["all", "3"]
     assert len(left(place)) == 3
 
 
 @pytest.mark.parametrize("options, gone", [
     (["--older", "30d"], {("index", "a")}), (["--older", "200h"], {("index", "a"), ("index", "b")}),
-    (["--step", "model"], {("model", "c")}), (["--older", "30d", "--step", "model"], set()), (["--older", "0d"], None),
-    (["--chapter", "one"], {("index", "a")}), (["--chapter", "two"], {("model", "c")})])  # `b` is of both chapters
+    (["--step", "model"], {("model", "c")}), (["--older", "30d", "--step", "model"], set()), (["--older", "0d"], None)])
 def test_what_is_chosen_goes_and_only_on_request(place, options, gone, capsys):
     before = left(place)
     assert cli.main(["store", *options]) == 0
@@ -61,7 +57,7 @@ def test_what_is_chosen_goes_and_only_on_request(place, options, gone, capsys):
 
 def test_nothing_goes_unless_something_says_what(place):
     with pytest.raises(BadInput, match="--older 30d"):
-        list(kept.store(None, "", "", dry_run=False))
+        list(kept.store(None, "", dry_run=False))
     assert len(left(place)) == 3
 
 

@@ -25,8 +25,8 @@ def test_a_curve_takes_the_lines_that_have_it():
     assert training.final(log, "loss") == 0.5
     log["log"].append({"step": 20, "eval_loss": 0.55})  # a training's last step is evaluated twice
     assert training.final(log, "eval_loss") == 0.55
-    curves = {name: line.to_dict() for name, line in training.loss_curves(log, ", seed 1").items()}
-    assert curves == {"training loss, seed 1": {10: 0.9, 20: 0.5}, "evaluation loss, seed 1": {10: 0.8, 20: 0.55}}
+    curves = {name: line.to_dict() for name, line in training.loss_curves(log).items()}
+    assert curves == {"training loss": {10: 0.9, 20: 0.5}, "evaluation loss": {10: 0.8, 20: 0.55}}
 
 
 def test_losses_stand_beside_those_of_the_thesis():

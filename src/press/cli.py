@@ -156,7 +156,6 @@ def _parser() -> argparse.ArgumentParser:
             option("--older", type=_seconds, default=None, metavar="30d",
                    help="only what was not used for so many days (d) or hours (h)"),
             option("--step", default="", metavar="NAME", help="only what this step made"),
-            option("--chapter", default="", metavar="NAME", help="only what the pages of this chapter alone used"),
             option("--dry-run", action=argparse.BooleanOptionalAction, default=True,
                    help="only list (default); --no-dry-run removes what is listed"))
     command("verify", "record:verify", "recompute a random sample of the recorded runs and compare",

@@ -136,10 +136,10 @@ def tests_against(systems: Mapping[K, Evaluation], baseline: K, measure: str) ->
     return {name: system.against(systems[baseline], measure) for name, system in systems.items() if name != baseline}
 
 
-def table_value(entry: published.Entry, measure: str, value: float, source: Step, verdict: str | None = None) -> dict[str, Any]:
+def table_value(entry: published.Entry, measure: str, value: float, source: Step) -> dict[str, Any]:
     """A measured value of a published cell, as a fragment's data carries it for other pages."""
     return {"study": entry.study, "table": entry.table, "row": entry.row, "column": entry.column, "measure": measure,
-            "measured": value, "key": source.key, "verdict": verdict}
+            "measured": value, "key": source.key, "verdict": None}
 
 
 def seeds_text(system: Evaluation, measure: str) -> str:

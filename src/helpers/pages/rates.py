@@ -128,9 +128,9 @@ def speed_text(value: float) -> str:
     return plain(value, 2) if value < 10 else plain(value, 1) if value < 100 else count(round(value))
 
 
-def rounds_cell(values: np.ndarray, text: Callable[[float], str] = speed_text) -> Html:
+def rounds_cell(values: np.ndarray) -> Html:
     """The median over rounds, with the smallest and the largest below."""
-    return with_interval(text(float(np.median(values))), f"{text(values.min())} to {text(values.max())}")
+    return with_interval(speed_text(float(np.median(values))), f"{speed_text(values.min())} to {speed_text(values.max())}")
 
 
 def timings(trial: RerankingExperiment, sizes: Sequence[str], base: ListwiseReranker, timed: int, rounds: int,

@@ -33,9 +33,9 @@ def curve(log: dict[str, Any], key: str) -> pd.Series:
     return pd.Series({line["step"]: line[key] for line in log["log"] if key in line}, dtype=float)
 
 
-def loss_curves(log: dict[str, Any], label: str = "") -> dict[str, pd.Series]:
+def loss_curves(log: dict[str, Any]) -> dict[str, pd.Series]:
     """Training and evaluation loss over the optimiser steps."""
-    return {f"{name}{label}": curve(log, key) for name, key in LOSSES.items()}
+    return {name: curve(log, key) for name, key in LOSSES.items()}
 
 
 def evaluation_curves(logs: Logs, caption: str, printed: Mapping[str, tuple[str, ...]] = MappingProxyType({})) -> Fragment:
@@ -112,10 +112,10 @@ def took(log: Step) -> float:
     return log.entry().manifest["inputs"][0]["seconds"]
 
 
-def cost(trainings: Mapping[Any, Step], systems: Mapping[Any, Evaluation], rows_are: str = "model") -> Fragment:
+def cost(trainings: Mapping[Any, Step], systems: Mapping[Any, Evaluation]) -> Fragment:
     """What each model cost that was trained: seconds of training and of scoring, and where the numbers come from."""
     return page.records_table("What each model cost, on a machine that may have done other work (speeds: chapter Speed)", (
-        {rows_are: name, "optimiser steps": count(log.value()["steps"]),
+        {"model": name, "optimiser steps": count(log.value()["steps"]),
          "training": seconds(took(log)), "scoring": seconds(scored["seconds"]),
          "on": page.where(scored["machine"]), "from": badge(SHORT[source], source)}
         for name, log in trainings.items() for scored in [systems[name].source.entry().manifest]

@@ -88,9 +88,9 @@ class RerankingExperiment:
         run = z_scored_sum(cut(first.run, self.candidates), cut(second.run, self.candidates), weight)
         return replace(evaluate_frame(label, run, self.bed, self.measures, first.source), also=(second.source,))
 
-    def best_weight(self, first: Evaluation, second: Evaluation, measure: str = "RR@10") -> float:
-        """The weight of `fused`, in tenths, that is best on the trial's queries: meant for development queries."""
-        return max(TENTHS, key=lambda weight: self.fused("", first, second, weight).mean(measure).mean)
+    def best_weight(self, first: Evaluation, second: Evaluation) -> float:
+        """The weight of `fused`, in tenths, that is best in RR@10 on the trial's queries: meant for development queries."""
+        return max(TENTHS, key=lambda weight: self.fused("", first, second, weight).mean("RR@10").mean)
 
     def over_seeds(self, label: str, models: Sequence[Scorer]) -> Evaluation:
         """One system from models that differ in the seed alone; a single model stands for itself."""
