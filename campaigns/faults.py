@@ -48,6 +48,7 @@ from helpers.steps import ledger
 from helpers.steps.recorded import Recorded
 from press import bounds, chapters, cite, cli, comparison, execute, explain, launch, page_header, record, step_digests, variants
 from press.edited import notebook_of
+from press.names import OPENERS
 from press.variants import PageRequest
 
 RIGHT, WRONG, TOLD, TRACEBACK, HANG = "right", "silently wrong", "told", "traceback", "hang"
@@ -430,21 +431,23 @@ def parameters(rng: random.Random, place: Path) -> tuple[Act, None]:
 
 PLACES = ["", "~", "/", "/nowhere", "/dev/null", "/etc/passwd", "irds:", "irds:no-such", "almanach", "\x00", "x" * 5000, ".",
           "..", "PIPE", "EMPTY", "hub:", "hub:a/b", "packaged:", "packaged:99", "packaged:-1", "packaged:x", "almanac[:x]"]
-PLACED = {"collection": ("collection", "first_stage", "split", "tune_split"), "encoders": ("collection", "unit", "backbones")}
+FOLDERS = (".", "..", "/", "~")  # may have texts
 
 
 @family
 def explained(rng: random.Random, place: Path) -> tuple[Act, None]:
-    """`book explain` with texts that name nothing, or a pipe that would be waited for."""
+    """`book explain` with texts that name nothing, or a pipe that would be waited for, for every parameter that is a name."""
     (place / "empty").mkdir()
     os.mkfifo(place / "pipe")
-    chapter = rng.choice(sorted(PLACED))
-    name = rng.choice(PLACED[chapter])
-    text = rng.choice(PLACES).replace("PIPE", str(place / "pipe")).replace("EMPTY", str(place / "empty"))
+    name = rng.choice(["split", "tune_split", "unit", *OPENERS]).rpartition(".")[2]
+    chapter = rng.choice([one for one in chapters.templates() if name in chapters.schema(one)])
+    text = rng.choice([one for one in PLACES if name in ("collection", "backbone") or one not in FOLDERS])
+    text = text.replace("PIPE", str(place / "pipe")).replace("EMPTY", str(place / "empty"))
+    is_list = chapters.schema(chapter)[name].annotation.startswith("list")
 
     def act() -> bool:
-        list(explain.explain(chapter, {name: json.dumps([text]) if name == "backbones" else text}, "mini"))
-        return (name, text) in (("tune_split", ""), ("backbones", "packaged:"))
+        list(explain.explain(chapter, {name: json.dumps([text]) if is_list else text}, "mini"))
+        return not text and name in ("tune_split", *bounds.MAY_BE_EMPTY)
     return act, None
 
 

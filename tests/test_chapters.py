@@ -12,6 +12,7 @@ from helpers.pages import claims
 from helpers.systems.recipe import LOSSES
 from press import bounds, chapters, cli, execute
 from press.chapters import Parameter
+from press.names import OPENERS
 
 # ---- parameters, profiles, commands ----
 
@@ -264,7 +265,7 @@ def test_the_table_has_every_name_once_and_none_that_no_chapter_has():
     known = {name for chapter in chapters.templates() for key in chapters.schema(chapter) for name in (key, f"{chapter}.{key}")}
     ranges = [name for names in bounds.RANGES.values() for name in names.split()]
     assert len(set(ranges)) == len(ranges)
-    assert {*ranges, *bounds.CHOICES, *bounds.MAY_BE_EMPTY, *bounds.EVEN, *bounds.NOT_ABOVE} - known == set()
+    assert {*ranges, *bounds.CHOICES, *bounds.MAY_BE_EMPTY, *bounds.EVEN, *bounds.NOT_ABOVE, *OPENERS} - known == set()
 
 
 def test_a_loss_that_is_registered_may_be_chosen(monkeypatch):

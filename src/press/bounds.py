@@ -41,12 +41,14 @@ CHOICES: dict[str, tuple[str, ...] | str] = {  # as they are, or the registry th
     "training": "helpers.systems.recipe:TRAININGS",
     "negatives": "helpers.systems.rerankers:NEGATIVES",  # where they are no number
     "distillation.without": ("soft", "hidden", "attention"),
+    "today": ("hard negatives", "MarginMSE", "MaxSim"),
     "beside": ("untrained", "minilm"),
     "branches": "helpers.systems.starting_points:BRANCHES",
     "pretraining": "helpers.systems.starting_points:PRETRAININGS",
     **dict.fromkeys(("starts", "web_starts"), "helpers.systems.starting_points:NAMES")}
-MAY_BE_EMPTY = {"files", "depth.depths", "mismatch.depths", "devices", "distillation.without", "margins", "narrower",
-                "other_starts", "paired", "thesis_seeds", "today", "tried", "web_starts"}
+MAY_BE_EMPTY = {"files", "depth.depths", "mismatch.depths", "devices", "distillation.without", "general_text", "generator",
+                "longformer", "machine", "margins", "narrower", "other_starts", "paired", "student", "thesis_seeds", "today",
+                "tried", "web_starts"}
 EVEN = {"attention_window"}  # half of it on each side
 NOT_ABOVE = {"recall_depths": "depth"}  # a list that is read further down than it goes has nothing there
 _RANGE = {name: limits for limits, names in RANGES.items() for name in names.split()}

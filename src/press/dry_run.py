@@ -37,7 +37,7 @@ from press.known import Catalogue, nearest
 from press.variants import PageRequest
 
 MANY = 50_000_000  # bytes of texts that are no longer read in a moment
-QUICK = ("queries", "qrels", "text_store", "aggregated", "z_scored", "run_measures")
+QUICK = ("queries", "qrels", "text_store", "trec_run", "aggregated", "z_scored", "run_measures")
 TEXTS = 100  # of a collection that is not here: enough to go on with
 SHAPE = re.compile(r"L-(\d+)_H-(\d+)_A-(\d+)")  # layers, width and heads in the names of Google's smaller BERTs
 BASE = (12, 768, 12)
@@ -84,7 +84,8 @@ class DryRun:
         data = [part for part in recipe.parts_in(list(step.arguments.values())) if hasattr(part, "sources")]
         return step.key in self.available or (
             step.name in QUICK and all(map(self._quick, step.inputs()))
-            and all(part.is_here and not part.collection.spec.startswith("irds:") for part in data)
+            and all(part.is_here for part in data)
+            and not any(part.collection.spec.startswith("irds:") for part in data if hasattr(part, "collection"))
             and sum(file.stat().st_size for part in data for file in part.sources()) < MANY)
 
 
@@ -108,8 +109,8 @@ def of_chapter(chapter: str, values: dict[str, Any], known: Catalogue) -> DryRun
 
     with tempfile.TemporaryDirectory() as folder, offline(), patch.object(Step, "entry", look_up):
         _execute(chapter, values, run)
-        for step in [one for one in run.missing.values() if not one.inputs()]:
-            run.at_hand(step, folder)  # a folder's texts, too, are found wrong now, and not after the trainings
+        for step in [one for one in run.missing.values() if not one.inputs() or one.name == "trec_run"]:
+            run.at_hand(step, folder)  # a folder's texts, or a run, are found wrong now, and not after the trainings
     return run
 
 
@@ -177,8 +178,8 @@ def _problem(statement: ast.stmt, scope: dict[str, Any], run: DryRun) -> str:
     except Exception as error:
         if isinstance(error, NameError) and run.stopped:
             return f"needs {error.name}"
-        if run.missing and not isinstance(getattr(error, "file", None), Path) and (
-                run.stand_ins or not isinstance(error, BadInput | NetworkNeeded)):
+        of_a_name = isinstance(getattr(error, "file", None), Path) or (isinstance(error, OSError) and error.errno)
+        if run.missing and not of_a_name and (run.stand_ins or not isinstance(error, BadInput | NetworkNeeded)):
             return f"does not work without the missing values ({type(error).__name__})"
         if isinstance(error, BadInput | NetworkNeeded):
             raise

@@ -57,9 +57,14 @@ def request(chapter: str, profile: str, given: dict[str, str]) -> PageRequest:
     """The page of a chapter in a profile, with parameters from the command line, as texts.
 
     Raises:
-        BadInput: for an unknown chapter, profile or parameter, or a value of the wrong type.
+        BadInput: for an unknown chapter, profile or parameter, a value of the wrong type, or a name of nothing.
     """
-    return PageRequest(chapter, profile, chapters.resolve(chapter, profile, given), chapters.resolve(chapter, profile, {}))
+    page = PageRequest(chapter, profile, chapters.resolve(chapter, profile, given), chapters.resolve(chapter, profile, {}))
+    if given:
+        from press import names  # what opens them takes a second to import
+
+        names.check(chapter, {name: page.values[name] for name in given}, page.baseline)
+    return page
 
 
 def is_current(page: PageRequest) -> bool:

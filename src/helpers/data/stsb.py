@@ -3,8 +3,8 @@
     pairs("data/stsb", "train")                     a folder with the benchmark's files as they are published
     pairs("hub:owner/name@revision", "train")       a dataset of the hub: columns sentence1, sentence2, score (0 to 1, or 0 to 5)
 
-Steps know a file by its digest. Where the folder is missing, the digest of the published file stands for it: what was recorded on
-it can be shown, and only computing anew needs the file.
+Steps know a file by its digest. Where `data/stsb` is missing, those of the published files stand for it: what was recorded on
+them can be shown, and only computing anew needs the files.
 """
 
 from pathlib import Path
@@ -47,7 +47,8 @@ class StsbFile:
 
     def recipe(self) -> dict[str, Any]:
         """How it stands in a step's recipe."""
-        digest = fingerprint(self._file) if self._file.is_file() else PUBLISHED[self.split]
+        known = self._file.parent == (paths.ROOT / FOLDER).resolve() and not self._file.is_file()
+        digest = PUBLISHED[self.split] if known else fingerprint(self.path)
         return {"data": ["stsb", self.split], "digest": digest}
 
     def sources(self) -> list[Path]:
