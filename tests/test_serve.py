@@ -10,7 +10,7 @@ from starlette.testclient import TestClient
 
 from helpers.errors import BadInput
 from press.serve import app
-from press.serve.batching import PROMISE, Batcher, Overloaded
+from press.serve.batching import Batcher, Overloaded
 from press.serve.engine import LONGEST, Asked
 
 
@@ -139,7 +139,7 @@ def begun(engine):
         time.sleep(0.005)
 
 
-def test_what_waits_is_scored_together_and_small_requests_go_ahead(held):
+def test_small_requests_go_ahead_of_large_ones(held):
     engine, gate = held
     batcher, order = Batcher(lambda: engine, 30), []
     for query, candidates in (("large", 100), ("middle", 20), ("a", 2), ("b", 2)):
@@ -149,26 +149,26 @@ def test_what_waits_is_scored_together_and_small_requests_go_ahead(held):
     gate.set()
     batcher.close()
     assert sorted(order[:2]) == ["a", "b"] and order[2:] == ["middle", "large"]
-    assert set(engine.slices[0]) == {"large"} and {"a", "b", "middle"} <= set(engine.slices[1])  # about 40 inputs each
+    assert set(engine.slices[0]) == {"large"} and 4 <= len(engine.slices) < 20
     with pytest.raises(Overloaded):
         batcher.submit(asked("too late"))
 
 
 def test_what_cannot_be_done_in_time_is_refused_with_the_seconds_until_it_may_be(held):
     engine, gate = held
-    batcher, client = served(engine, timeout=3)  # a hundredth of a second a candidate; 1.5 seconds are promised
-    alone = client.post("/search", json={"query": "x", "candidates": 200})
+    batcher, client = served(engine, timeout=3)  # a hundredth of a second a candidate: .9 seconds at most
+    alone = client.post("/search", json={"query": "x", "candidates": 150})
     assert alone.status_code == 503 and "fewer candidates" in alone.json()["error"] and alone.headers["Retry-After"] == "1"
-    taken = [batcher.submit(asked("large", 100))]
+    taken = [batcher.submit(asked("large", 60))]
     begun(engine)
     with pytest.raises(Overloaded) as refused:
         batcher.submit(asked("another", 120))
     assert 1 <= refused.value.seconds <= 3
-    small = batcher.submit(asked("small", 5))  # there is room for it before the large one is late
+    small = batcher.submit(asked("small", 5))
     with pytest.raises(Overloaded):
         for _ in range(200):
             taken.append(batcher.submit(asked("many", 5)))
-    assert len(taken) < 60  # as many as are done in a bit more than a second
+    assert len(taken) < 30  # as many as are done in half a second
     gate.set()
     assert small.result(5)["query"] == "small"
     batcher.close()
@@ -177,23 +177,23 @@ def test_what_cannot_be_done_in_time_is_refused_with_the_seconds_until_it_may_be
 
 def test_what_a_slower_machine_cannot_end_in_its_time_is_told_so():
     engine = Nothing()
-    batcher = Batcher(lambda: engine, 1.2)
+    batcher = Batcher(lambda: engine, 3)
     engine.scorers["base"] = lambda inputs: time.sleep(0.05 * len(inputs)) or [1.0] * len(inputs)  # five times as slow
     with pytest.raises(Overloaded, match="longer than was expected"):
-        batcher.submit(asked("slow", 42)).result(5)
+        batcher.submit(asked("slow", 60)).result(5)
     batcher.close()
 
 
 def test_a_request_that_is_taken_is_not_kept_from_its_end_by_smaller_ones():
     batcher = Batcher(lambda: Nothing(), 4)
     large = batcher.submit(asked("large", 50))
-    assert 50 / batcher.rate("base") < PROMISE * 4
     refused, until = 0, time.monotonic() + 3.9
     while time.monotonic() < until and not large.done():
         try:
-            batcher.submit(asked("small", 4))
+            batcher.submit(asked("small", 15))
         except Overloaded:
             refused += 1
+            assert batcher.submit(asked("BM25 alone", reranker="none"))  # it takes a moment
         time.sleep(0.005)
     assert large.result(4)["query"] == "large" and refused
     batcher.close()
@@ -201,7 +201,7 @@ def test_a_request_that_is_taken_is_not_kept_from_its_end_by_smaller_ones():
 
 def test_who_waits_too_long_is_told_and_what_nobody_waits_for_is_dropped(held):
     engine, gate = held
-    batcher, client = served(engine, timeout=0.5)
+    batcher, client = served(engine, timeout=1)
     answers = []
     threads = [threading.Thread(target=lambda: answers.append(client.post("/search", json={"query": "slow", "candidates": 2})))]
     threads[0].start()
@@ -236,7 +236,7 @@ def test_a_request_that_fails_takes_nobody_with_it(held, tmp_path, monkeypatch):
 def test_the_end_answers_those_who_wait(held):
     engine, gate = held
     batcher = Batcher(lambda: engine, 30)
-    futures = [batcher.submit(asked(str(number), 20)) for number in range(4)]
+    futures = [batcher.submit(asked(str(number), 5)) for number in range(4)]
     threading.Timer(0.1, gate.set).start()
     batcher.close()
     assert [future.result(0)["query"] for future in futures] == ["0", "1", "2", "3"]

@@ -1,7 +1,7 @@
 """Whose turn it is: requests are taken by their cost, and computed in slices, those with the least left to do first.
 
 One worker thread has the engine, since a connection to SQLite belongs to the thread that opened it. A request is a generator: it
-yields which scorer is to read what, gets the scores, and returns its answer. Between slices, small requests go ahead that came
+yields which scorer is to read what, gets the scores, and returns its answer. Between slices, smaller requests go ahead that came
 meanwhile; what nobody waits for any more, or what a machine that became slower cannot end in its time, is dropped.
 """
 
@@ -14,10 +14,10 @@ from typing import Any
 
 from helpers.errors import BadInput
 
-SLICE, MOST = 0.4, 256  # seconds of a slice, and inputs of one at most
-PROMISE = 0.5  # of the time: in so much a request that is taken should be done; the rest is for smaller ones that come later
-PATIENCE = 1.0, 2.0  # it ends in so many seconds plus so many times its own: a small one is rather asked again than kept long
-SLOWER = 1.5  # or, where the machine becomes slower, in so many times that
+SLICE, MOST = 0.25, 256  # seconds of a slice, and inputs of one at most
+PATIENCE = 0.75, 2.5  # a request ends in so many seconds and so many times its own: half a second of work in two
+TAKEN, KEPT = 0.5, 0.7  # of these: what it may take as things stand when it comes, and what later ones may make of that
+MOMENT = 0.1  # seconds of a request that keeps nobody from its end
 Asking = Generator[tuple[str, list[Any]], list[float], Any]  # a scorer's name and its inputs; their scores; the answer
 
 
@@ -32,10 +32,9 @@ class Overloaded(RuntimeError):
 class Job:
     """A request on its way; `ahead` are the scorers and the numbers of inputs that it is expected to need from here on."""
 
-    until = given_up = 0.0  # when it should be done, and when it is not waited for any more
-
     def __init__(self, request: Any, ahead: Sequence[tuple[str, float]]):
         self.request, self.ahead, self.future = request, list(ahead), Future[Any]()
+        self.came, self.patience = time.monotonic(), 0.0
         self.asking: Asking | None = None
         self.scorer, self.inputs, self.scores = "", list[Any](), list[float]()
 
@@ -48,11 +47,10 @@ class Batcher:
             function from a request to `Job.ahead`, and `trial`, inputs for each scorer, which it is timed with. What it raises,
             this raises.
         timeout: seconds in which a request is answered.
-        together: requests of a slice, at most.
     """
 
-    def __init__(self, make: Callable[[], Any], timeout: float, together: int = MOST):
-        self.timeout, self._together, self._open, ready = timeout, together, True, Future[Any]()
+    def __init__(self, make: Callable[[], Any], timeout: float):
+        self.timeout, self._open, ready = timeout, True, Future[Any]()
         self._changed, self._jobs = threading.Condition(), list[Job]()
         self._seen = {"": [0.0, 0.0]}  # by scorer, the inputs of late and their seconds; "": steps between scorers
         self._thread = threading.Thread(target=self._work, args=(make, ready), name="worker", daemon=True)
@@ -77,21 +75,21 @@ class Batcher:
     def submit(self, request: Any) -> "Future[Any]":
         """The answer, in the future; cancelled, it is dropped. Overloaded if it could not be done in time, or would keep one that
         was taken from it."""
-        now = time.monotonic()
         job = Job(request, self.engine.expected(request))
         with self._changed:
             if not self._open:
                 raise Overloaded("the service ends", 1)
-            if (own := self.left(job)) > (most := PROMISE * self.timeout):
+            own = self.left(job)
+            job.patience = PATIENCE[0] + PATIENCE[1] * own
+            if job.patience > self.timeout:
+                most = (self.timeout - PATIENCE[0]) / PATIENCE[1]
                 raise Overloaded(f"this takes about {own:.0f} seconds of the {most:.0f} that may be spent: ask for fewer "
                                  "candidates or pairs", min(own - most, self.timeout))
-            promised = PATIENCE[0] + PATIENCE[1] * own
-            job.until, job.given_up = now + min(self.timeout, promised), now + min(self.timeout, SLOWER * promised)
-            total = 0.0
+            end, met = job.came, False
             for other in sorted([*(one for one in self._jobs if not one.future.done()), job], key=self.left):
-                total += self.left(other)
-                late = total - (min(most, job.until - now) if other is job else other.until - now)
-                if late > 0 and (other is job or (total > own and self.left(other) >= own)):
+                end, met = end + self.left(other), met or other is job
+                late = end - other.came - (TAKEN if other is job else KEPT) * other.patience
+                if late > 0 and (other is job or (met and own > MOMENT)):
                     raise Overloaded("too much is being computed", late)
             self._jobs.append(job)
             self._changed.notify()
@@ -118,54 +116,32 @@ class Batcher:
             with self._changed:
                 self._changed.wait_for(lambda: self._jobs or not self._open)
                 for job in self._jobs:
-                    if (late := time.monotonic() + self.left(job) - job.given_up) > 0 and not job.future.done():
+                    if (late := time.monotonic() + self.left(job) - job.came - job.patience) > 0 and not job.future.done():
                         _give(job, Overloaded("it takes longer than was expected", min(late, self.timeout)))
                 self._jobs = [job for job in self._jobs if not job.future.done()]
-                jobs = sorted(self._jobs, key=self.left)
-                if not jobs and not self._open:
+                if not self._jobs and not self._open:
                     return
-            if fresh := [job for job in jobs if job.asking is None]:
-                self._advance(fresh[0], None)
-            elif jobs:
-                self._slice([job for job in jobs if job.scorer == jobs[0].scorer][:self._together])
+                job = min(self._jobs, key=self.left, default=None)
+            if job:
+                self._step(job)
 
-    def _advance(self, job: Job, scores: list[float] | None) -> None:
-        """Give a request its scores, and have it say what it needs next."""
-        started = time.perf_counter()
+    def _step(self, job: Job) -> None:
+        """Score a slice of what a request needs next; when it has all, have it say what it needs then."""
         try:
+            if job.asking:
+                room = max(1, min(MOST, int(SLICE * self.rate(job.scorer))))
+                job.scores += self._timed(job.scorer, job.inputs[len(job.scores):][:room])
+            if len(job.scores) < len(job.inputs):
+                return
+            started, scores = time.perf_counter(), job.scores if job.asking else None
             job.asking = job.asking or self._engine(job.request)
-            while True:
-                job.scorer, job.inputs = job.asking.send(scores)  # type: ignore[arg-type] # None begins it
-                job.ahead, job.scores, scores = job.ahead[1:], [], []
-                if job.inputs:
-                    break
+            job.scorer, job.inputs = job.asking.send(scores)  # type: ignore[arg-type] # None begins it
+            job.ahead, job.scores = job.ahead[1:], []
+            self._note("", 1, time.perf_counter() - started)
         except StopIteration as end:
             _give(job, end.value)
         except Exception as error:  # noqa: BLE001 - whatever it is, who asked is told
             _give(job, error)
-        self._note("", 1, time.perf_counter() - started)
-
-    def _slice(self, jobs: list[Job]) -> None:
-        """Score what requests with one scorer need next, as much as a slice holds."""
-        room, parts = max(1, min(MOST, int(SLICE * self.rate(jobs[0].scorer)))), list[tuple[Job, list[Any]]]()
-        for job in jobs:
-            if part := job.inputs[len(job.scores):][:room]:
-                parts, room = [*parts, (job, part)], room - len(part)
-        self._score(parts)
-
-    def _score(self, parts: list[tuple[Job, list[Any]]]) -> None:
-        try:
-            scores = self._timed(parts[0][0].scorer, [one for _, part in parts for one in part])
-        except Exception as error:  # noqa: BLE001 - whatever it is, who asked is told; of several, each is tried by itself
-            if len(parts) == 1:
-                _give(parts[0][0], error)
-            for one in parts if len(parts) > 1 else ():
-                self._score([one])
-            return
-        for job, part in parts:
-            job.scores, scores = job.scores + scores[:len(part)], scores[len(part):]
-            if len(job.scores) == len(job.inputs):
-                self._advance(job, job.scores)
 
     def _timed(self, scorer: str, inputs: list[Any]) -> list[float]:
         started = time.perf_counter()
