@@ -3,8 +3,8 @@
     python campaigns/service.py --clients 64 --large 2 --seconds 60
 
 Large requests re-rank 200 candidates twice (feedback by whole documents), half as many after a refusal of so many.
-Small ones are BM25 alone, or re-rank one to three candidates; their clients think for some seconds, as people do. Who is refused
-waits as long as `Retry-After` has it.
+The others are BM25 alone, or re-rank one to three candidates: small where that took half a second at most while nobody else
+asked. Their clients think for some seconds, as people do. Who is refused waits as long as `Retry-After` has it.
 """
 
 import argparse
@@ -22,7 +22,7 @@ import numpy as np
 
 from helpers.data.collection import open_collection
 
-P99, THINK = 2.0, 6.0  # seconds
+P99, THINK, SMALL = 2.0, 6.0, 0.5  # seconds
 Got = tuple[str, int, float]  # kind, status, seconds
 
 
@@ -36,17 +36,26 @@ def ask(port: int, path: str, **asked: object) -> tuple[int, dict, int]:
     return response.status, content, int(response.headers.get("Retry-After", 0))
 
 
-def client(port: int, number: int, large: bool, texts: list[str], until: float) -> list[Got]:
-    """What one client gets until its time is over."""
-    rng, got, candidates = random.Random(number), list[Got](), 200
+def measured(port: int, texts: list[str]) -> list[tuple[str, dict]]:
+    """The requests that are not large, by what each takes alone, the median of three."""
+    found = []
+    for settings in ({"reranker": "none"}, *({"candidates": count} for count in (1, 2, 3))):
+        times = [time.monotonic()] + [ask(port, "search", query=text, **settings) and time.monotonic() for text in texts[:3]]
+        found.append(("small" if np.median(np.diff(times)) <= SMALL else "middle", settings))
+    return found
+
+
+def client(port: int, number: int, others: list[tuple[str, dict]], texts: list[str], until: float) -> list[Got]:
+    """What one client gets until its time is over; without other requests it asks for large ones."""
+    rng, got, candidates, large = random.Random(number), list[Got](), 200, not others
     time.sleep(0 if large else rng.random() * THINK)
     while time.monotonic() < until:
-        settings = {"candidates": candidates, "feedback": "documents"} if large else rng.choice(
-            ({"reranker": "none"}, {"candidates": rng.randint(1, 3)}))
+        kind, settings = (f"large, {candidates}", {"candidates": candidates, "feedback": "documents"}) if large else (
+            rng.choice([others[0], rng.choice(others[1:])]))  # half of them BM25 alone
         began = time.monotonic()
         status, content, wait = ask(port, "search", query=rng.choice(texts), **settings)
-        got.append((f"large, {candidates}" if large else "small", status, time.monotonic() - began))
-        smaller = large and status == 503 and "fewer" in content["error"]
+        got.append((kind, status, time.monotonic() - began))
+        smaller = large and status == 503 and candidates > 1 and "fewer" in content["error"]
         candidates = candidates // 2 if smaller else candidates
         pause = 0 if smaller else wait if status == 503 else 0 if large else rng.expovariate(1 / THINK)
         time.sleep(max(0.0, min(pause, until - time.monotonic())))
@@ -61,17 +70,18 @@ def main(clients: int, large: int, seconds: float, reranker: str) -> int:
         try:
             line = next((line for line in service.stdout or () if "listening" in line), "")
             port = int(line.partition(";")[0].rpartition(":")[2])
-            ask(port, "search", query=texts[0], candidates=1)
+            others = measured(port, texts)
             until = time.monotonic() + seconds
             with ThreadPoolExecutor(clients) as pool:
-                asking = [pool.submit(client, port, number, number < large, texts, until) for number in range(clients)]
+                asking = [pool.submit(client, port, number, [] if number < large else others, texts, until)
+                          for number in range(clients)]
                 time.sleep(seconds / 2)
                 rate = ask(port, "health")[1]["per_second"]
                 got = [one for each in asking for one in each.result()]
         finally:
             service.terminate()
     small = sorted(spent for kind, status, spent in got if kind == "small" and status == 200)
-    print(f"{clients} clients, {large} of them large, {seconds:.0f} s; windows a second: {rate}")
+    print(f"{clients} clients, {large} of them large, {seconds:.0f} s; windows a second: {rate}; {others}")
     for (kind, status), count in sorted(Counter((kind, status) for kind, status, _ in got).items()):
         spent = np.percentile([own for one, code, own in got if (one, code) == (kind, status)], [50, 99])
         print(f"{kind:12} {status} {count:6}   p50 {spent[0]:.2f} s   p99 {spent[1]:.2f} s")

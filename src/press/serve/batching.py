@@ -17,7 +17,6 @@ from helpers.errors import BadInput
 SLICE, MOST = 0.25, 256  # seconds of a slice, and inputs of one at most
 PATIENCE = 0.75, 2.5  # a request ends in so many seconds and so many times its own: half a second of work in two
 TAKEN, KEPT = 0.5, 0.7  # of these: what it may take as things stand when it comes, and what later ones may make of that
-MOMENT = 0.1  # seconds of a request that keeps nobody from its end
 Asking = Generator[tuple[str, list[Any]], list[float], Any]  # a scorer's name and its inputs; their scores; the answer
 
 
@@ -89,7 +88,7 @@ class Batcher:
             for other in sorted([*(one for one in self._jobs if not one.future.done()), job], key=self.left):
                 end, met = end + self.left(other), met or other is job
                 late = end - other.came - (TAKEN if other is job else KEPT) * other.patience
-                if late > 0 and (other is job or (met and own > MOMENT)):
+                if late > 0 and (other is job or (met and job.ahead)):  # what needs no scorer takes a moment
                     raise Overloaded("too much is being computed", late)
             self._jobs.append(job)
             self._changed.notify()
@@ -128,9 +127,9 @@ class Batcher:
     def _step(self, job: Job) -> None:
         """Score a slice of what a request needs next; when it has all, have it say what it needs then."""
         try:
-            if job.asking:
-                room = max(1, min(MOST, int(SLICE * self.rate(job.scorer))))
-                job.scores += self._timed(job.scorer, job.inputs[len(job.scores):][:room])
+            room = max(1, min(MOST, int(SLICE * self.rate(job.scorer))))
+            if part := job.inputs[len(job.scores):][:room]:
+                job.scores += self._timed(job.scorer, part)
             if len(job.scores) < len(job.inputs):
                 return
             started, scores = time.perf_counter(), job.scores if job.asking else None
