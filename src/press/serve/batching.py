@@ -1,7 +1,7 @@
 """Whose turn it is: requests are taken by their cost, and computed in slices, those with the least left to do first.
 
 One worker thread has the engine, since a connection to SQLite belongs to the thread that opened it. A request is a generator: it
-yields which scorer is to read what, gets the scores, and returns its answer. Between slices, smaller requests go ahead that came
+yields which scorer is to read what, gets the scores, and returns its answer. Between slices, small requests go ahead that came
 meanwhile; what nobody waits for any more, or what a machine that became slower cannot end in its time, is dropped.
 """
 
@@ -46,10 +46,11 @@ class Batcher:
             function from a request to `Job.ahead`, and `trial`, inputs for each scorer, which it is timed with. What it raises,
             this raises.
         timeout: seconds in which a request is answered.
+        together: requests of a slice, at most.
     """
 
-    def __init__(self, make: Callable[[], Any], timeout: float):
-        self.timeout, self._open, ready = timeout, True, Future[Any]()
+    def __init__(self, make: Callable[[], Any], timeout: float, together: int = MOST):
+        self.timeout, self._together, self._open, ready = timeout, together, True, Future[Any]()
         self._changed, self._jobs = threading.Condition(), list[Job]()
         self._seen = {"": [0.0, 0.0]}  # by scorer, the inputs of late and their seconds; "": steps between scorers
         self._thread = threading.Thread(target=self._work, args=(make, ready), name="worker", daemon=True)
@@ -118,29 +119,51 @@ class Batcher:
                     if (late := time.monotonic() + self.left(job) - job.came - job.patience) > 0 and not job.future.done():
                         _give(job, Overloaded("it takes longer than was expected", min(late, self.timeout)))
                 self._jobs = [job for job in self._jobs if not job.future.done()]
-                if not self._jobs and not self._open:
+                jobs = sorted(self._jobs, key=self.left)
+                if not jobs and not self._open:
                     return
-                job = min(self._jobs, key=self.left, default=None)
-            if job:
-                self._step(job)
+            if fresh := [job for job in jobs if job.asking is None]:
+                self._advance(fresh[0], None)
+            elif jobs:
+                self._slice([job for job in jobs if job.scorer == jobs[0].scorer][:self._together])
 
-    def _step(self, job: Job) -> None:
-        """Score a slice of what a request needs next; when it has all, have it say what it needs then."""
+    def _advance(self, job: Job, scores: list[float] | None) -> None:
+        """Give a request its scores, and have it say what it needs next."""
+        started = time.perf_counter()
         try:
-            room = max(1, min(MOST, int(SLICE * self.rate(job.scorer))))
-            if part := job.inputs[len(job.scores):][:room]:
-                job.scores += self._timed(job.scorer, part)
-            if len(job.scores) < len(job.inputs):
-                return
-            started, scores = time.perf_counter(), job.scores if job.asking else None
             job.asking = job.asking or self._engine(job.request)
-            job.scorer, job.inputs = job.asking.send(scores)  # type: ignore[arg-type] # None begins it
-            job.ahead, job.scores = job.ahead[1:], []
-            self._note("", 1, time.perf_counter() - started)
+            while True:
+                job.scorer, job.inputs = job.asking.send(scores)  # type: ignore[arg-type] # None begins it
+                job.ahead, job.scores, scores = job.ahead[1:], [], []
+                if job.inputs:
+                    break
         except StopIteration as end:
             _give(job, end.value)
         except Exception as error:  # noqa: BLE001 - whatever it is, who asked is told
             _give(job, error)
+        self._note("", 1, time.perf_counter() - started)
+
+    def _slice(self, jobs: list[Job]) -> None:
+        """Score what requests with one scorer need next, as much as a slice holds."""
+        room, parts = max(1, min(MOST, int(SLICE * self.rate(jobs[0].scorer)))), list[tuple[Job, list[Any]]]()
+        for job in jobs:
+            if part := job.inputs[len(job.scores):][:room]:
+                parts, room = [*parts, (job, part)], room - len(part)
+        self._score(parts)
+
+    def _score(self, parts: list[tuple[Job, list[Any]]]) -> None:
+        try:
+            scores = self._timed(parts[0][0].scorer, [one for _, part in parts for one in part])
+        except Exception as error:  # noqa: BLE001 - whatever it is, who asked is told; of several, each is tried by itself
+            if len(parts) == 1:
+                _give(parts[0][0], error)
+            for one in parts if len(parts) > 1 else ():
+                self._score([one])
+            return
+        for job, part in parts:
+            job.scores, scores = job.scores + scores[:len(part)], scores[len(part):]
+            if len(job.scores) == len(job.inputs):
+                self._advance(job, job.scores)
 
     def _timed(self, scorer: str, inputs: list[Any]) -> list[float]:
         started = time.perf_counter()
