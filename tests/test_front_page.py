@@ -162,3 +162,10 @@ def test_the_page_with_python_shows_what_its_code_gives():
     assert "BM25: 0.250 over 2 queries\nre-ranking: 0.500 over 2 queries" in text  # 1/2 and 0; 1 and 0
     assert "&quot;0300&quot;" in text and "if grade &gt;= relevant_from:\n" in text
     assert "was not run" in generated.python_page([])
+
+
+def test_each_study_has_a_line_with_its_words():
+    text = front_page.by_study({MAX: line(MAX, verdicts.AGREES)})
+    of = [claim.id for claim in claims.load().values() if claim.study == "steensland2021"]
+    start = "- [Steensland (2021)](generated/steensland2021.md), re-ranking documents with BERT: "
+    assert f"{start}1 agrees, {len(of) - 1} not tested." in text and text.count("\n- ") == 4

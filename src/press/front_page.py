@@ -6,6 +6,7 @@ from typing import Any
 from urllib.parse import quote
 
 from helpers import paths
+from helpers.evaluation import published
 from helpers.evaluation.significance import Interval
 from helpers.evaluation.verdicts import UNTESTED, WORDS
 from helpers.pages import claims
@@ -26,7 +27,17 @@ def findings(tested: Mapping[str, Mapping[str, Any]], data: Iterable[Mapping[str
     """What the index page includes, from each claim's line of its chapter's data, with the chapter as `page`, and from what
     chapters carry."""
     cards = "".join(f'<div class="nr-card"><h3>{cell(card["title"])}</h3>{body}</div>' for card, body in held(tested, data))
-    return f'{verdict_bar(tested)}\n\n<div class="nr-cards">{cards}</div>{KEY}\n'
+    return f'{verdict_bar(tested)}\n\n<div class="nr-cards">{cards}</div>{KEY}\n\n{by_study(tested)}\n'
+
+
+def by_study(tested: Mapping[str, Mapping[str, Any]]) -> str:
+    """A line for each study, with its page, what it is about, and how many of its claims have which word."""
+    lines = []
+    for study, about in paths.listed(paths.PUBLISHED / "studies.yaml").items():
+        counts = counted(tested, study)
+        words = ", ".join(f"{number} {verdict}" for verdict, number in counts.items())
+        lines.append(f"- [{published.published_name(study)}](generated/{study}.md), {about['subject']}: {words}.")
+    return "\n".join(lines)
 
 
 def sentences(tested: Mapping[str, Any], data: Iterable[Mapping[str, Any]]) -> str:
@@ -101,14 +112,14 @@ def drawn_card(card: Mapping[str, Any], tested: Mapping[str, Any], compared: Map
             printed = published_effect(claim) if claim else None
             words = f"{called}: {signed(own.mean)} {interval(own.low, own.high, sign=True)}" + (
                 f"; published {signed(printed)}" if printed is not None else "")
-            rows.append(f"<p>{picture(own, printed, words).text}<br><small>{cell(words)}</small></p>")
+            rows.append(f"<p>{picture(own, printed, words).text}<small>{cell(words)}</small></p>")
     link = f'<a href="{root}chapters/{card["chapter"]}.html">{cell(chapters.chapter(card["chapter"]).title)}</a>'
     return f'<p>{cell(card["text"])}</p>{"".join(rows)}<p>{link}</p>'
 
 
-def counted(tested: Mapping[str, Mapping[str, Any]]) -> dict[str, int]:
-    """How many claims have which verdict, those that some have."""
-    of = [verdict_of(tested.get(claim)) for claim in claims.load()]
+def counted(tested: Mapping[str, Mapping[str, Any]], study: str = "") -> dict[str, int]:
+    """How many claims, of one study if it is named, have which verdict, those that some have."""
+    of = [verdict_of(tested.get(name)) for name, claim in claims.load().items() if study in ("", claim.study)]
     return {verdict: of.count(verdict) for verdict in WORDS if verdict in of}
 
 
