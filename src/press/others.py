@@ -122,9 +122,10 @@ def section(study: str, tested: Mapping[str, Mapping[str, Any]]) -> str:
     for one in reports():
         for name, own in ((name, own) for name, own in one["claims"].items() if claims.load()[name].study == study):
             run, printed = one["runs"][own["page"]], front_page.published_effect(claims.load()[name])
+            low, high = own["interval"]
             rows.append([f"this book's {own['page']}, profile {run['profile']}, commit {run['commit'][:12]}",
                          "" if printed is None else signed(printed),
-                         f"{signed(own['difference'])} {interval(*own['interval'], sign=True)}, {own['word']}; {one['by']}",
+                         f"{signed(own['difference'])} {interval(low, high, sign=True)}, {own['word']}; {one['by']}",
                          Html(of_claim(name, tested))])
     return table(f"What others measured of {published.published_name(study)}", ("what was run", "printed or stated",
                  "measured by others", "the claim here"), rows, numeric_from=9).text if rows else "We know of none."
