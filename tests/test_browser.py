@@ -7,12 +7,16 @@ are skipped, unless `BOOK_BROWSER=required` (CI) says that they must not be.
 
 import base64
 import hashlib
+import itertools
 import os
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from helpers.evaluation.significance import Interval
+from helpers.evaluation.verdicts import HIGHER, judge
 from looking import PHONE, Look, context, dead_links, listen, look_at, night
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser, pytest.mark.timeout(2400)]  # the first may wait for the whole book
@@ -207,3 +211,13 @@ def test_python_is_fetched_when_it_is_asked_for_and_not_before(page, html):
         page.get_by_role("button", name="Run it here").click()
         page.locator("#nr-python-out", has_text=re.compile(f"^{result}$")).wait_for(timeout=9000)
     assert said.inner_text() == "The code has an error."
+
+
+def test_the_sliders_of_an_interval_give_the_word_of_the_rules(page, html):
+    page.goto((html / "reading.html").as_uri())
+    shown, inputs = page.locator(".nr-word-of output"), page.locator(".nr-word-of input").all()
+    for difference, half, margin in itertools.product((-0.05, -0.02, 0.0, 0.02, 0.05), (0.01, 0.03, 0.06), (0.01, 0.03, 0.06)):
+        for control, value in zip(inputs, (difference, half, margin), strict=True):
+            control.fill(str(value))
+        whole, narrow = (Interval(difference, difference - own, difference + own) for own in (half, half * 1.645 / 1.96))
+        assert shown.inner_text() == judge(HIGHER, SimpleNamespace(difference=whole, narrow=narrow), margin)

@@ -35,4 +35,18 @@
     box.hidden = false;
     show();
   });
+
+  // The word that an interval gives to the claim that one system ranks better: the rule of `helpers.evaluation.verdicts`.
+  document.querySelectorAll(".nr-word-of").forEach(box => {
+    const inputs = [...box.querySelectorAll("input")], NARROW = 1.645 / 1.96;  // of the 95 % interval's half: the 90 % one's
+    function show() {
+      const [difference, half, margin] = inputs.map(input => Number(input.value));
+      inputs.forEach(input => { input.parentElement.nextElementSibling.textContent = Number(input.value).toFixed(3); });
+      box.querySelector("output").textContent = Math.abs(difference) + NARROW * half < margin ? "too small to matter"
+        : difference - half > 0 ? "agrees" : difference + half < 0 ? "disagrees" : "cannot tell";
+    }
+    inputs.forEach(input => input.addEventListener("input", show));
+    box.hidden = false;
+    show();
+  });
 })();
