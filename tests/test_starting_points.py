@@ -3,6 +3,7 @@
 
 import pytest
 
+from helpers import paths
 from helpers.data import stsb
 from helpers.errors import BadInput
 from helpers.evaluation import published
@@ -118,10 +119,12 @@ def test_pairs_of_the_almanac_are_cross_validated(monkeypatch):
     assert list(known) == ["zero-shot MiniLM (layers 0,1)", "start, as it is"]
 
 
-def test_missing_benchmark_files_are_known_by_their_digest_and_asked_for_when_needed(tmp_path):
-    with pytest.raises(BadInput, match="STS benchmark is not here"):
-        stsb.StsbFile("train", tmp_path).path  # noqa: B018
-    assert stsb.StsbFile("train", tmp_path).recipe() == {"data": ["stsb", "train"], "digest": stsb.PUBLISHED["train"]}
+def test_missing_benchmark_files_are_known_by_their_digest_and_asked_for_when_needed(tmp_path, monkeypatch):
+    for ask in (lambda: stsb.StsbFile("train", tmp_path).path, lambda: stsb.StsbFile("train", tmp_path).recipe()):
+        with pytest.raises(BadInput, match="STS benchmark is not here"):
+            ask()  # a folder that was named has to be there
+    monkeypatch.setattr(paths, "ROOT", tmp_path)
+    assert stsb.StsbFile("train").recipe() == {"data": ["stsb", "train"], "digest": stsb.PUBLISHED["train"]}
     (tmp_path / "sts-train.csv").write_text("x")
     assert stsb.StsbFile("train", tmp_path).recipe()["digest"] != stsb.PUBLISHED["train"]
     with pytest.raises(BadInput, match="no revision"):

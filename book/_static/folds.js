@@ -37,7 +37,7 @@
   }
 
   const bar = document.createElement("div"), place = document.createElement("span");
-  if (slides.length > 1) {
+  if (button && slides.length > 1) {
     bar.className = "nr-turn";
     bar.append(labelled("←", "Slide before", () => turn(Math.max(0, shown - 1))), place,
                labelled("→", "Next slide", () => turn(shown + 1)), labelled("×", "End the slides", () => turn(-1)));

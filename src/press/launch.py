@@ -63,7 +63,7 @@ def lines_for(page: str, known: dict[str, Any]) -> str:
 def preview(page: str, title: str, known: dict[str, Any]) -> str:
     """What another site shows of a link to a page, as HTML's meta elements; without a public address no more than its title."""
     place = Repository(known["owner"], known["name"], known["branch"])
-    said = {"title": re.sub("<.*?>", "", title), "type": "article", "site_name": cite.citation()["title"]}
+    said = {"title": re.sub("<.*?>", "", title), "type": "article"}
     said |= {} if place.is_placeholder else {"url": f"{place.pages}{page}.html"}
     return "".join(f'<meta property="og:{name}" content="{escape(unescape(text))}">' for name, text in said.items())
 
