@@ -248,7 +248,7 @@ EXAMPLES: dict[str, tuple[Interval | None, str]] = {
 
 
 def examples() -> str:
-    """A row for each word: an interval that leads to it, and why."""
+    """A row for each word: an interval that leads to it, and why; and sliders that give an interval its word."""
     rows = []
     for word, (own, why) in EXAMPLES.items():
         shown: Any = "nothing was measured"
@@ -257,4 +257,4 @@ def examples() -> str:
                                                   f"{interval(own.low, own.high, sign=True)}.")
         rows.append([shown, badge_of(word), why])
     return table("Of a claim that one system ranks better than another", ("difference and its interval", "word", "why"), rows,
-                 numeric_from=3).text
+                 numeric_from=3).text + "\n\n" + filled("word_of.html")
