@@ -250,6 +250,7 @@ def races(rng: random.Random, place: Path) -> tuple[Act, None]:
 
 NAMES = ("collection", "does_it_work", "recipe", "parameters", "epochs", "seeds", "grid", "model_size")
 CELL = """from helpers.data.collection import open_collection
+from helpers.data.runs import queries
 from helpers.pages import page
 page.prose(f"{{len(queries([open_collection(collection).part('queries', 'test')], {size}, 1).value())}} queries in all")"""
 
@@ -259,6 +260,8 @@ def write_book(root: Path) -> None:
     for name in ("profiles", "published", "book"):
         shutil.copytree(paths.ROOT / name, root / name, ignore=shutil.ignore_patterns("_build", "chapters", "generated"))
     shutil.copy(paths.ROOT / "CITATION.cff", root)
+    (root / "profiles" / "almanac.yaml").write_text("chapters: {}\n")  # it and the findings name chapters that are left out
+    (root / "published" / "findings.yaml").write_text("findings: []\nsentences: []\n")
     (root / "notebooks").mkdir()
     metadata = notebook_of(paths.NOTEBOOKS / "cost.ipynb").metadata
     for size, name in enumerate(NAMES, start=1):
