@@ -11,6 +11,7 @@ import yaml
 from helpers import paths
 from helpers.errors import BadInput
 from helpers.evaluation import published
+from helpers.steps.recipe import canonical, sha256
 from press import execute, generated, others
 from test_front_page import line
 
@@ -210,6 +211,15 @@ def test_a_report_that_was_changed_is_refused(reported, old, new, said):
     assert old in reported.read_text()
     reported.write_text(reported.read_text().replace(old, new, 1))
     with pytest.raises(BadInput, match=rf"no report of this book: .*{said}.*{reported.name}|{reported.name}.*{said}"):
+        others.reports()
+
+
+@pytest.mark.parametrize("changed", [{"by": 7}, {"runs": {line(DEEPCT, "agrees")["page"]: {"profile": "mini", "commit": None}}}])
+def test_a_report_with_a_right_digest_needs_a_name_and_runs(reported, changed):
+    content = json.loads(reported.read_text()) | changed
+    del content["sha256"]
+    reported.write_text(json.dumps(content | {"sha256": sha256(canonical(content))}))
+    with pytest.raises(BadInput, match="nobody, or a run without"):
         others.reports()
 
 

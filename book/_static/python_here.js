@@ -1,14 +1,13 @@
 // The Python of one page, run by Pyodide, which is fetched when the button is pressed, and not before.
 (() => {
   "use strict";
-  const VERSION = "314.0.7", FROM = `https://cdn.jsdelivr.net/npm/pyodide@${VERSION}/`;
   const code = document.getElementById("nr-python"), button = document.getElementById("nr-python-run");
   const said = document.getElementById("nr-python-said"), out = document.getElementById("nr-python-out");
   let python = null;
 
   function fetched() {
     return new Promise((done, failed) => document.head.append(Object.assign(document.createElement("script"), {
-      src: `${FROM}pyodide.js`, integrity: code.dataset.digest, crossOrigin: "anonymous", onload: done,
+      src: `${code.dataset.from}pyodide.js`, integrity: code.dataset.digest, crossOrigin: "anonymous", onload: done,
       onerror: () => failed(new Error("Python could not be fetched; this needs the network, or the mirror is not reached"))})));
   }
 
@@ -19,7 +18,7 @@
       if (!python) {
         said.textContent = "Python is on its way ...";
         await fetched();
-        python = await loadPyodide({indexURL: FROM});
+        python = await loadPyodide({indexURL: code.dataset.from});
       }
       python.setStdout({batched: line => lines.push(line)});
       const grades = `import json\nruns = {name: [[int(grade) for grade in row] for row in rows]

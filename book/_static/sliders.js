@@ -1,5 +1,5 @@
 // Sliders over what was computed beforehand: `helpers.pages.plots` writes them, hidden, below a figure; here they come alive.
-// A marker of the figure is known by what it says when it is pointed at.
+// A marker of the figure is known by what it says when it is pointed at. Others give an interval its word.
 (() => {
   "use strict";
   const SVG = "http://www.w3.org/2000/svg", AROUND = 4;

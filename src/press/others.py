@@ -106,6 +106,9 @@ def _report(file: Path) -> Mapping[str, Any]:
         for name, own in content["claims"].items():
             if name not in claims.load() or own["word"] not in WORDS or own["page"] not in content["runs"]:
                 raise ValueError(f"{name}: no such claim, word or run")
+            run = content["runs"][own["page"]]
+            if not all(isinstance(text, str) for text in (content["by"], run["profile"], run["commit"])):
+                raise ValueError(f"{name}: nobody, or a run without profile and commit")
             if not all(math.isfinite(value) for value in (own["difference"], *own["interval"])) or len(own["interval"]) != 2:
                 raise ValueError(f"{name}: no difference with an interval")
         if digest != sha256(canonical(content)):
