@@ -12,7 +12,7 @@ from helpers.evaluation.verdicts import UNTESTED, WORDS
 from helpers.pages import claims
 from helpers.pages.claims import Claim
 from helpers.pages.discussion import HIGHER, LOWER, OPEN
-from helpers.pages.fragments import Html, badge, cell, interval, signed
+from helpers.pages.fragments import Html, badge, cell, signed, with_ends
 from press import chapters
 from press.edited import filled
 
@@ -47,7 +47,7 @@ def sentences(tested: Mapping[str, Any], data: Iterable[Mapping[str, Any]]) -> s
     told = []
     for line in listed[:SENTENCES]:
         effects = {name: effect(of, line["chapter"], tested, compared) for name, of in line["numbers"].items()}
-        numbers = {name: f"{signed(own.mean)} {interval(own.low, own.high, sign=True)}" for name, own in effects.items() if own}
+        numbers = {name: with_ends(own) for name, own in effects.items() if own}
         told.append(f"{line['text'].format(**numbers)} ([](chapters/{line['chapter']}.ipynb))")
     return "\n".join(f"{number}. {text}" for number, text in enumerate(told, start=1))
 
@@ -110,7 +110,7 @@ def drawn_card(card: Mapping[str, Any], tested: Mapping[str, Any], compared: Map
         own, claim = effect(name, card["chapter"], tested, compared), claims.load().get(name)
         if own is not None:
             printed = published_effect(claim) if claim else None
-            words = f"{called}: {signed(own.mean)} {interval(own.low, own.high, sign=True)}" + (
+            words = f"{called}: {with_ends(own)}" + (
                 f"; published {signed(printed)}" if printed is not None else "")
             rows.append(f"<p>{picture(own, printed, words).text}<small>{cell(words)}</small></p>")
     link = f'<a href="{root}chapters/{card["chapter"]}.html">{cell(chapters.chapter(card["chapter"]).title)}</a>'

@@ -14,9 +14,10 @@ import yaml
 from helpers import paths
 from helpers.errors import BadInput
 from helpers.evaluation import published
+from helpers.evaluation.significance import Interval
 from helpers.evaluation.verdicts import WORDS
 from helpers.pages import claims
-from helpers.pages.fragments import Html, cell, interval, one_line, signed, table
+from helpers.pages.fragments import Html, cell, one_line, signed, table, with_ends
 from helpers.steps.recipe import canonical, sha256
 from press import execute, front_page
 
@@ -125,10 +126,9 @@ def section(study: str, tested: Mapping[str, Mapping[str, Any]]) -> str:
     for one in reports():
         for name, own in ((name, own) for name, own in one["claims"].items() if claims.load()[name].study == study):
             run, printed = one["runs"][own["page"]], front_page.published_effect(claims.load()[name])
-            low, high = own["interval"]
             rows.append([f"this book's {own['page']}, profile {run['profile']}, commit {run['commit'][:12]}",
                          "" if printed is None else signed(printed),
-                         f"{signed(own['difference'])} {interval(low, high, sign=True)}, {own['word']}; {one['by']}",
+                         f"{with_ends(Interval(own['difference'], *own['interval']))}, {own['word']}; {one['by']}",
                          Html(of_claim(name, tested))])
     return table(f"What others measured of {published.published_name(study)}", ("what was run", "printed or stated",
                  "measured by others", "the claim here"), rows, numeric_from=9).text if rows else "We know of none."
@@ -138,5 +138,5 @@ def of_claim(name: str, tested: Mapping[str, Mapping[str, Any]]) -> str:
     """A claim in its own words, with the word and the effect of this run."""
     line = tested.get(name)
     own = front_page.effect_of(line) if line and "pair" in line else None
-    told = f", {signed(own.mean)} {interval(own.low, own.high, sign=True)}" if own else ""
+    told = f", {with_ends(own)}" if own else ""
     return f"{front_page.link(claims.load()[name], tested, '../')}: {front_page.verdict_of(line)}{told}"

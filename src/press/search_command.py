@@ -16,7 +16,7 @@ from helpers.errors import BadInput
 from helpers.evaluation.pools import SHARE, are_pooled
 from helpers.networks.encoder import given
 from helpers.networks.fine_tuning import RankerTraining
-from helpers.pages.fragments import interval, p_value, plain, signed
+from helpers.pages.fragments import interval, p_value, plain, with_ends
 from helpers.pages.page import NOT_ALL
 from helpers.reranking.aggregation import reranked
 from helpers.retrieval.bm25 import K1, B
@@ -110,6 +110,6 @@ def shown(system: Evaluation, base: Evaluation | None) -> Iterator[str]:
         if base is not None:
             test = system.against(base, name, drawn=False)
             change = test.difference
-            line += (f"   {signed(change.mean)} {interval(change.low, change.high, sign=True)} beside {base.label}, "
+            line += (f"   {with_ends(change)} beside {base.label}, "
                      f"p {p_value(test.p_permutation)}")
         yield line

@@ -11,7 +11,7 @@ from helpers.evaluation import published, verdicts
 from helpers.evaluation.significance import Paired, Unpaired
 from helpers.evaluation.verdicts import OPEN, UNTESTED, Verdict
 from helpers.pages.compare import disagreement, verdict_badge
-from helpers.pages.fragments import Fragment, Html, cell, interval, p_value, plain, signed, table
+from helpers.pages.fragments import Fragment, Html, cell, p_value, plain, table, with_ends
 from helpers.systems.evaluated import Evaluation
 
 Pair = tuple[Evaluation, Evaluation]
@@ -151,7 +151,7 @@ def judge(chapter: str, measured: Mapping[str, Measured], *, backbone: str = "",
             beside = {"key": systems[0].source.key, "pair": numbers(systems, test) | recomputable(claim, systems, measure)}
             if claim.control and found.control:
                 lead = compare(claim, (found.first, found.control), measure).difference
-                beside["control"] = f"over {claim.control}: {signed(lead.mean)} {interval(lead.low, lead.high, sign=True)}"
+                beside["control"] = f"over {claim.control}: {with_ends(lead)}"
         rows.append(row(claim, verdict, f"#step-{beside['key'][:10]}" if beside["key"] else "", beside.get("control")))
         data.append({"claim": name, "verdict": verdict.word, "evidence": evidence(verdict, claim.unit, claim.level),
                      "reason": verdict.reason, "printed": [entry.cell for entry in claim.printed]} | beside)
@@ -225,7 +225,7 @@ def evidence(verdict: Verdict, unit: str = "", level: bool = False) -> str:
     if verdict.comparison is None:
         return verdict.reason
     comparison, d = verdict.comparison, verdict.comparison.difference
-    parts = [f"{signed(d.mean)} {interval(d.low, d.high, sign=True)}{unit}, p {p_value(comparison.p_permutation)}, "
+    parts = [f"{with_ends(d)}{unit}, p {p_value(comparison.p_permutation)}, "
              f"{comparison.queries} {comparison.unit}, margin {plain(verdict.margin)}"]
     if verdict.word == OPEN or (level and verdict.word == UNTESTED and comparison.detectable > verdict.margin):
         parts.append(f"the smallest difference that would be seen is {plain(comparison.detectable)}{unit}")

@@ -7,8 +7,11 @@ import html
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
+
+if TYPE_CHECKING:
+    from helpers.evaluation.significance import Interval
 
 
 def plain(value: float, digits: int = 3) -> str:
@@ -25,6 +28,11 @@ def interval(low: float, high: float, digits: int = 3, sign: bool = False) -> st
     """An interval: `[0.52, 0.61]`."""
     write = signed if sign else plain
     return f"[{write(low, digits)}, {write(high, digits)}]"
+
+
+def with_ends(difference: "Interval") -> str:
+    """A difference with its interval: `+0.054 [+0.010, +0.098]`."""
+    return f"{signed(difference.mean)} {interval(difference.low, difference.high, sign=True)}"
 
 
 def p_value(p: float) -> str:

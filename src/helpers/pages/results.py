@@ -15,7 +15,7 @@ from helpers.evaluation.published import Entry, load
 from helpers.evaluation.significance import Interval, Paired
 from helpers.pages import page, plots
 from helpers.pages.compare import difference_cell, disagreement, mean_cell, mean_link, table_value, test_cells, with_interval
-from helpers.pages.fragments import Fragment, Html, cell, interval, p_value, signed
+from helpers.pages.fragments import Fragment, Html, cell, interval, p_value, signed, with_ends
 from helpers.systems.evaluated import Evaluation
 
 K = TypeVar("K", bound=Hashable)
@@ -79,7 +79,7 @@ class Results(dict[K, Evaluation]):
                     record[title] = ""
                     continue
                 system, entry, mean = self[key], study(key) if study else None, self[key].mean(measure)
-                below = _difference(tests[key].difference) if key in tests else interval(mean.low, mean.high)
+                below = with_ends(tests[key].difference) if key in tests else interval(mean.low, mean.high)
                 theirs = f"<br>study {cell(printed(entry, change))}" if entry else ""
                 record[title] = with_interval(mean_link(system, measure), Html(cell(below) + theirs))
                 values += [table_value(entry, measure, mean.mean, system.source)] if entry else []
@@ -138,7 +138,3 @@ def printed(entry: Entry, change: str = "") -> str:
 def relative(value: float, base: float) -> str:
     """A relative change: `+14%`."""
     return "no base" if base == 0 else f"{signed(100 * (value / base - 1), 0)}%"
-
-
-def _difference(difference: Interval) -> str:
-    return f"{signed(difference.mean)} {interval(difference.low, difference.high, sign=True)}"
