@@ -219,7 +219,7 @@ def test_a_report_with_a_right_digest_needs_a_name_and_runs(reported, changed):
     content = json.loads(reported.read_text()) | changed
     del content["sha256"]
     reported.write_text(json.dumps(content | {"sha256": sha256(canonical(content))}))
-    with pytest.raises(BadInput, match="nobody, or a run without"):
+    with pytest.raises(BadInput, match="author, profile or commit is missing"):
         others.reports()
 
 

@@ -109,7 +109,7 @@ def _report(file: Path) -> Mapping[str, Any]:
                 raise ValueError(f"{name}: no such claim, word or run")
             run = content["runs"][own["page"]]
             if not all(isinstance(text, str) for text in (content["by"], run["profile"], run["commit"])):
-                raise ValueError(f"{name}: nobody, or a run without profile and commit")
+                raise ValueError(f"{name}: its author, profile or commit is missing")
             if not all(math.isfinite(value) for value in (own["difference"], *own["interval"])) or len(own["interval"]) != 2:
                 raise ValueError(f"{name}: no difference with an interval")
         if digest != sha256(canonical(content)):
