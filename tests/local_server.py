@@ -57,11 +57,12 @@ def serving(files=None, served=None):
                 self.send_header("Accept-Ranges", "bytes")
             if start:
                 self.send_header("Content-Range", f"bytes {begin}-{len(content) - 1}/{len(content)}")
-            self.end_headers()
             if self.command == "HEAD":
+                self.end_headers()
                 return
             body = body[:served.cuts.pop(0)] if faulty and served.cuts and status == 200 else body
-            served.sent.append(len(body))  # before the client can have them all
+            served.sent.append(len(body))  # before the headers: a client may ask again as soon as it has read them
+            self.end_headers()
             with contextlib.suppress(ConnectionError):  # a client may have gone
                 self.wfile.write(body)
 
