@@ -4,7 +4,9 @@ import pandas as pd
 import pytest
 
 from helpers import paths
+from helpers.data import answer_types
 from helpers.data.answer_types import RULES, WIDER, answer_type, decide, lexicon, noun_type, parse, singulars, typed
+from helpers.data.elsewhere import File
 
 
 def rule(name, query):
@@ -105,3 +107,10 @@ def test_most_questions_of_the_almanac_get_their_label():
 def test_types_are_by_query_and_none_is_a_word():
     asked = pd.DataFrame({"query_id": ["1", "2"], "text": ["where is the nile", "hm"]})
     assert typed(asked).to_dict() == {"1": "LOC", "2": "none"}
+
+
+def test_the_types_of_a_file_are_counted(tmp_path):
+    queries = tmp_path / "queries.tsv"
+    queries.write_text("1\twhere is the nile\n2\thm\n3\twho built it\n4\twhen was it\n5\twhen is it\n", encoding="utf-8")
+    counts = answer_types.type_counts(File(queries), File(answer_types.WORDS)).value().set_index("type")["queries"]
+    assert counts.to_dict() == {"NUM": 2, "LOC": 1, "HUM": 1, "none": 1}

@@ -73,8 +73,8 @@ def record(over: float = 20) -> Iterator[str]:
 
 
 def rests_elsewhere(entry: Entry) -> bool:
-    """Whether an entry has the measures of a collection that is not shipped: without its texts they cannot be made again."""
-    return entry.manifest["step"] == "run_measures" and any(
+    """Whether an entry has the measures or the types of queries that are not shipped: without them it cannot be made again."""
+    return entry.manifest["step"] in ("run_measures", "type_counts") and any(
         json.dumps(folder) in json.dumps(entry.manifest["recipe"]) for folder in elsewhere.listed())
 
 

@@ -89,7 +89,7 @@ def _follow(thing: Any, name: str, seen: dict[str, str]) -> None:
     elif isinstance(thing, set | frozenset) and name not in seen:
         seen[name] = repr(sorted(thing, key=repr))
     elif isinstance(thing, int | float | str | bytes | tuple | dict | list | re.Pattern) and name not in seen:
-        seen[name] = repr(thing)
+        seen[name] = re.sub(r" at 0x\w+", "", repr(thing))  # of a function in it only the name
 
 
 def _bare(tree: ast.AST) -> ast.AST:

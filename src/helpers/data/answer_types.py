@@ -12,14 +12,19 @@ import functools
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from importlib.resources import files
 from itertools import pairwise
+from pathlib import Path
 from typing import NamedTuple
 
 import pandas as pd
 
 from helpers import paths
+from helpers.data.elsewhere import File
+from helpers.data.lines import query_frame, read_tsv
+from helpers.steps import step
 
+WORDS = Path(__file__).with_name("answer_words.yaml")
+STUDIED = paths.ROOT / "data/msmarco-dev/topics.msmarco-passage.dev-subset.txt"  # David's queries, of MS MARCO's development set
 TYPES = ("DESC", "NUM", "HUM", "LOC", "ENTY", "ABBR")  # in the order of table 4.4
 LABEL, NONE = "answer_type", "none"  # the column of a collection that has labels; a query without a type
 
@@ -38,7 +43,7 @@ class Lexicon:
 @functools.cache
 def lexicon() -> Lexicon:
     """The lists of `answer_words.yaml`; the first type that lists a noun has it."""
-    raw = paths.listed(files("helpers.data").joinpath("answer_words.yaml"))
+    raw = paths.listed(WORDS)
     words = {name: frozenset(text.split()) for name, text in raw["function_words"].items()}
     nouns: dict[str, str] = {}
     for kind, lists in raw["nouns"].items():
@@ -170,3 +175,11 @@ def typed(queries: pd.DataFrame, rules: Sequence[Rule] = RULES) -> pd.Series:
     """The answer type of each query (query_id, text) by the rules, `none` where no rule has an answer, by query_id."""
     types = [answer_type(text, rules) or NONE for text in queries["text"]]
     return pd.Series(types, index=pd.Index(queries["query_id"], name="query_id"), name="type", dtype=object)
+
+
+@step(version=1, form="table")
+def type_counts(queries: File, words: File) -> pd.DataFrame:
+    """How many queries of a file (query_id, text, tab-separated) have which type by the rules: columns type, queries. `words` are
+    the lists that the rules read: with other lists the counts are computed again."""
+    counts = typed(query_frame(queries.path, read_tsv(queries.path, 2)), RULES).value_counts()
+    return counts.rename("queries").rename_axis("type").reset_index()

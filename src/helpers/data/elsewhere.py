@@ -71,8 +71,8 @@ class Elsewhere(Collection):
 
     @classmethod
     def opens(cls, spec: str) -> bool:
-        """A folder that is listed, and not there."""
-        return spec in listed() and not Path(spec).is_dir()
+        """A folder of texts that is listed, and not there."""
+        return bool(listed().get(spec, {}).get("digests")) and not Path(spec).is_dir()
 
     @property
     def is_here(self) -> bool:
