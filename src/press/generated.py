@@ -14,6 +14,7 @@ from helpers.evaluation import published, verdicts
 from helpers.evaluation.significance import Interval
 from helpers.evaluation.verdicts import AGREES, DISAGREES, OPEN, SMALL, UNTESTED
 from helpers.pages import claims, page
+from helpers.pages.compare import verdict_badge
 from helpers.pages.fragments import Html, badge, cell, count, details, interval, plain, signed, table
 from press import chapters, cite, comparison, execute, front_page, launch, others
 from press.edited import filled
@@ -56,9 +57,9 @@ def scoreboard(data: list[dict[str, Any]]) -> str:
     tested, parts = lines_by_claim(data), []
     for study in published.STUDIES:
         name, shown = published.published_name(study), front_page.sorted_claims(study, tested)
-        rows = [[Html(front_page.link(claim, tested, "../")), front_page.claim_picture(claim, line), badge_of(line["verdict"])]
-                for claim, line in shown]
-        rows += [[Html(front_page.link(claim, tested, "../")), line["evidence"], badge_of(line["verdict"])]
+        rows = [[Html(front_page.link(claim, tested, "../")), front_page.claim_picture(claim, line),
+                 verdict_badge(line["verdict"])] for claim, line in shown]
+        rows += [[Html(front_page.link(claim, tested, "../")), line["evidence"], verdict_badge(line["verdict"])]
                  for claim in claims.load().values() if claim.study == study and claim.unit
                  and (line := tested.get(claim.id, UNRUN))["verdict"] != UNTESTED]
         parts.append(f"## {name}\n\nThe evidence: [{name}]({study}.md).\n\n" + "\n".join(
@@ -66,7 +67,7 @@ def scoreboard(data: list[dict[str, Any]]) -> str:
              waits(study, tested)]) + "\n")
     of = {study: [front_page.verdict_of(tested.get(claim.id)) for claim in claims.load().values() if claim.study == study]
           for study in published.STUDIES}
-    counts = [[badge_of(kind), *(own.count(kind) for own in of.values()), sum(own.count(kind) for own in of.values())]
+    counts = [[verdict_badge(kind), *(own.count(kind) for own in of.values()), sum(own.count(kind) for own in of.values())]
               for kind in verdicts.WORDS]
     summary = table("How many claims of each study have which verdict",
                     ("verdict", *map(published.published_name, of), "all"), counts).text
@@ -128,11 +129,6 @@ def study_page(study: str, data: list[dict[str, Any]]) -> str:
                 others=others.section(study, tested),
                 chapters=", ".join(dict.fromkeys(f"[](../chapters/{claim.chapter}.ipynb)" for claim in claims.load().values()
                                                  if claim.study == study and claim.chapter in chapters.names())))
-
-
-def badge_of(word: str) -> Html:
-    """A verdict's word in its colour."""
-    return badge(word, verdicts.WORDS[word])
 
 
 def by_chance(tested: dict[str, dict[str, Any]]) -> str:
@@ -255,6 +251,6 @@ def examples() -> str:
         if own is not None:
             shown = front_page.picture(own, None, f"A difference of {signed(own.mean)} with its interval "
                                                   f"{interval(own.low, own.high, sign=True)}.")
-        rows.append([shown, badge_of(word), why])
+        rows.append([shown, verdict_badge(word), why])
     return table("Of a claim that one system ranks better than another", ("difference and its interval", "word", "why"), rows,
                  numeric_from=3).text + "\n\n" + filled("word_of.html")

@@ -11,7 +11,7 @@ from typing import Any, get_type_hints
 import pandas as pd
 
 from helpers.networks.checkpoints import DRAFT, Checkpoints
-from helpers.steps import numerics, step
+from helpers.steps import Step, numerics, step
 
 # Settings of trainings: declared and documented here once, held by what chapters compose, bound to steps by name.
 #
@@ -205,6 +205,20 @@ def save(folder: Path, model: Any, tokenizer: Any, log: dict[str, Any]) -> None:
 def training_log(model: Path) -> dict[str, Any]:
     """What a training logged: pairs, positives, steps, parameters, and `log`, the losses over the steps."""
     return json.loads((model / "log.json").read_text())
+
+
+class Trained:
+    """A system with a fine-tuned model."""
+
+    @property
+    def model(self) -> Step:
+        """The model's folder."""
+        raise NotImplementedError
+
+    @property
+    def log(self) -> Step:
+        """The losses over the training, and its size."""
+        return training_log(self.model)
 
 
 def seed_everything(seed: int) -> None:

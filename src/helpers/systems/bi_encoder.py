@@ -32,7 +32,7 @@ from helpers.encoders.training import StateTraining, bi_encoder, distilled_encod
 from helpers.errors import BadInput
 from helpers.networks import backbone
 from helpers.networks.encoder import POOLINGS
-from helpers.networks.fine_tuning import training_log
+from helpers.networks.fine_tuning import Trained, training_log
 from helpers.reranking.groups import random_texts
 from helpers.retrieval.bm25 import K1, B
 from helpers.steps import Step
@@ -147,10 +147,6 @@ class BiEncoder(BiEncoderTraining):
         return max_sim_run(encoder, run, bed.query_step, bed.store, reading(bed).tokens(encoder), candidates, self.max_length,
                            self.query_length, self.model)
 
-    def searched(self, bed: Testbed) -> Step:
-        """The embeddings, as a first stage."""
-        return self.embeddings(bed)
-
     def timed(self, bed: Testbed) -> dict[str, Any]:
         """Its settings for `costs.latency.latencies`."""
         return {"passages": self.embeddings(bed), "query_length": self.query_length, "model": self.model,
@@ -176,7 +172,7 @@ def reading(bed: Testbed) -> Testbed:
 
 
 @dataclass(frozen=True)
-class DistilledEncoder(StateTraining):
+class DistilledEncoder(Trained, StateTraining):
     """What decides a student; its teacher is the whole of its backbone. BadInput for a backbone that is whole itself."""
 
     backbone: str = "packaged:0,2,5"  # the layers that it begins as: DistilBERT has every other one of BERT's
@@ -200,11 +196,6 @@ class DistilledEncoder(StateTraining):
         bed = reading(SplitTestbed(self.collection, self.unit, self.splits))
         layers = backbone.resolve(self.backbone)
         return distilled_encoder(bed.query_step, bed.store, bed.tokens(layers), layers, **self.settings(StateTraining))
-
-    @property
-    def log(self) -> Step:
-        """The losses over the training, and its size."""
-        return training_log(self.model)
 
     def of(self, encoder: BiEncoder) -> BiEncoder:
         """A bi-encoder that starts as the student."""

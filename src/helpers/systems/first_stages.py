@@ -17,7 +17,7 @@ import functools
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from helpers.costs.latency import latencies
 from helpers.data import package_index
@@ -27,7 +27,7 @@ from helpers.encoders.nearest_neighbours import exact_search
 from helpers.errors import BadInput
 from helpers.networks import backbone
 from helpers.networks.encoder import given
-from helpers.networks.fine_tuning import training_log
+from helpers.networks.fine_tuning import Trained
 from helpers.registry import Registry
 from helpers.retrieval.bm25 import K1, B, bm25_run, max_passage
 from helpers.retrieval.expansion import ExpansionTraining, expanded_index, expansion_words, generated_queries, word_expansion
@@ -50,10 +50,6 @@ class Lexical:
     def run(self, bed: Testbed, depth: int) -> Step:
         """BM25 over that index."""
         return bm25_run(self.index(bed), bed.query_step, self.k1, self.b, depth)
-
-    def searched(self, bed: Testbed) -> Step:
-        """The index."""
-        return self.index(bed)
 
     def timed(self, bed: Testbed) -> dict[str, Any]:
         """Its settings for `costs.latency.latencies`."""
@@ -97,7 +93,7 @@ class Doc2Query(Lexical):
 
 
 @dataclass(frozen=True)
-class DeepCT(Lexical, TermWeightTraining):
+class DeepCT(Trained, Lexical, TermWeightTraining):
     """Term weights from context, in an ordinary inverted index (Dai & Callan 2019, arXiv:1910.10687).
 
     A linear layer over the backbone's last states estimates each word's query-term recall (`term_recall`); the estimate becomes a
@@ -127,11 +123,6 @@ class DeepCT(Lexical, TermWeightTraining):
         targets = term_recall(bed.query_step, bed.qrels_step, bed.min_relevance, bed.store)
         return deepct(targets, bed.store, backbone.resolve(self.backbone), **self.settings(TermWeightTraining))
 
-    @property
-    def log(self) -> Step:
-        """The losses over the training, and its size."""
-        return training_log(self.model)
-
     def weights(self, bed: Testbed) -> Step:
         """The weighted words of every text of a testbed."""
         return word_weights(self.model, bed.store, self.max_length)
@@ -142,7 +133,7 @@ class DeepCT(Lexical, TermWeightTraining):
 
 
 @dataclass(frozen=True)
-class WordExpansion(Lexical, ExpansionTraining):
+class WordExpansion(Trained, Lexical, ExpansionTraining):
     """Texts expanded with the words that a small model expects in their queries, from their vectors by an encoder as it is.
 
     The form is TILDE's, and adding its words to texts is TILDEv2's (Zhuang & Zuccon 2021, arXiv:2108.08513); see
@@ -185,11 +176,6 @@ class WordExpansion(Lexical, ExpansionTraining):
         return word_expansion(self.encoder.embeddings(bed), bed.store, bed.query_step, bed.qrels_step, bed.min_relevance,
                               backbone.resolve(self.backbone), **self.settings(ExpansionTraining))
 
-    @property
-    def log(self) -> Step:
-        """The losses over the training, and its size."""
-        return training_log(self.model)
-
     def expansion(self, bed: Testbed) -> Step:
         """The words added to every text of a testbed."""
         return expansion_words(self.model, self.encoder.embeddings(bed), bed.store, self.words)
@@ -197,19 +183,6 @@ class WordExpansion(Lexical, ExpansionTraining):
     def index(self, bed: Testbed) -> Step:
         """The Lucene index of the texts with these words."""
         return expanded_index(bed.store, self.expansion(bed))
-
-
-class FirstStage(Protocol):
-    """What every first stage can do."""
-
-    def run(self, bed: Testbed, depth: int) -> Step:
-        """The best `depth` texts for each query of a testbed."""
-
-    def searched(self, bed: Testbed) -> Step:
-        """The folder that it searches, an index or embeddings."""
-
-    def timed(self, bed: Testbed) -> dict[str, Any]:
-        """What `costs.latency.latencies` takes to time it; with `passages` where queries are encoded."""
 
 
 WINDOWS = 5  # found for each text that is wanted, since several may be of one text; as of `Testbed.bm25`
@@ -260,7 +233,8 @@ class FirstStages:
 
     def searched(self, name: str, bed: Testbed) -> Step | None:
         """The folder that the named stage searches, an index or embeddings; None for what others made."""
-        return STAGES[name](self).searched(bed) if name in STAGES else None
+        own = STAGES[name](self).timed(bed) if name in STAGES else {}
+        return own.get("index") or own.get("passages")
 
     def latencies(self, names: Sequence[str], bed: Testbed, depth: int, timed: int, rounds: int,
                   live: bool = False) -> Step | None:
@@ -284,7 +258,7 @@ class FirstStages:
         return self.generator
 
 
-STAGES: Registry[Callable[[FirstStages], FirstStage]] = Registry("first stage", {
+STAGES: Registry[Callable[[FirstStages], Lexical | BiEncoder]] = Registry("first stage", {
     "bm25": lambda recipes: BM25(recipes.k1, recipes.b),
     "doctttttquery": lambda recipes: recipes.generated,  # BM25 over passages with generated queries; needs a generator
     "expansion": lambda recipes: recipes.expansion,  # BM25 over passages with the words that a small model expects in queries

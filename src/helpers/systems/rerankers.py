@@ -26,7 +26,7 @@ from helpers.data.windows import WHOLE
 from helpers.errors import BadInput
 from helpers.networks import backbone
 from helpers.networks.backbone import width_of
-from helpers.networks.fine_tuning import RankerTraining, training_log
+from helpers.networks.fine_tuning import RankerTraining, Trained, training_log
 from helpers.pretraining.masking import corpus
 from helpers.pretraining.training import narrowed_encoder
 from helpers.reranking.distillation import Distillation, distilled_cross_encoder
@@ -251,7 +251,7 @@ class ListwiseReranker(Listwise):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PointwiseReranker(PointwiseTraining):
+class PointwiseReranker(Trained, PointwiseTraining):
     """What is learned from (Steensland 2021, section 4.1.2), and how, which `PointwiseTraining` has.
 
     The thesis asks BM25 with the training queries, takes the first 40 documents of each, and cuts them into windows of 150 words
@@ -296,11 +296,6 @@ class PointwiseReranker(PointwiseTraining):
                                        None if self.start is None else self.start.model, self.held_out_seed, self.trainable,
                                        self.new_head or None, **self.settings(PointwiseTraining))
 
-    @property
-    def log(self) -> Step:
-        """The losses over the training, and its size."""
-        return training_log(self.model)
-
     def scores(self, bed: Testbed, run: Step, candidates: int) -> Step:
         """Every window of the run's top `candidates` texts with its probability of relevance."""
         tokens = bed.tokens(backbone.resolve(self.backbone))
@@ -308,7 +303,7 @@ class PointwiseReranker(PointwiseTraining):
 
 
 @dataclass(frozen=True)
-class Student(Distillation):
+class Student(Trained, Distillation):
     """What decides a distilled cross-encoder (Simplified TinyBERT, Chen et al. 2021)."""
 
     teacher: ListwiseReranker  # whose texts the student learns from, in batches of as many, with its schedule
@@ -334,11 +329,6 @@ class Student(Distillation):
         return distilled_cross_encoder(t.model, t.groups, bed.query_step, bed.store, bed.tokens(backbone.resolve(t.backbone)),
                                        t.seed if held_out is None else held_out, None if self.start is None else self.start.model,
                                        **settings, **self.settings(Distillation))
-
-    @property
-    def log(self) -> Step:
-        """The losses over the training with their parts, and its size."""
-        return training_log(self.model)
 
     def scores(self, bed: Testbed, run: Step, candidates: int) -> Step:
         """Every window of the run's top `candidates` documents with the student's probability of relevance."""

@@ -25,7 +25,7 @@ from helpers.data.windows import WHOLE, window_tokens
 from helpers.errors import BadInput
 from helpers.networks import backbone
 from helpers.networks.backbone import layers
-from helpers.networks.fine_tuning import training_log
+from helpers.networks.fine_tuning import Trained
 from helpers.pretraining.masking import corpus
 from helpers.pretraining.training import MaskedTraining, cls_attention, cls_cosines, pretrained
 from helpers.registry import Registry
@@ -42,7 +42,7 @@ Starts = Mapping[str, Mapping[int, Step | None]]  # weights by starting point an
 
 
 @dataclass(frozen=True)
-class Pretraining(MaskedTraining):
+class Pretraining(Trained, MaskedTraining):
     """What is pre-trained on what; how, `MaskedTraining` has."""
 
     # what is read: a collection or a folder of text files, several as `almanac + dictionaries`; the first thousand texts of them
@@ -76,11 +76,6 @@ class Pretraining(MaskedTraining):
             return store
         judgments = runs.qrels([source.part("qrels", "document", self.articles)])
         return split_store(store, judgments, source.relevant_from("document", self.articles))
-
-    @property
-    def log(self) -> Step:
-        """Losses and size of the pre-training."""
-        return training_log(self.model)
 
     def cosines(self, sample: int) -> Step:
         """How far its [CLS] states of a sample of what it read tell texts apart."""
