@@ -1,9 +1,7 @@
 """Encoders: their architectures and names."""
 
 from dataclasses import replace
-from types import SimpleNamespace
 
-import pandas as pd
 import pytest
 import torch
 
@@ -12,7 +10,6 @@ from helpers.networks.backbone import OWN, Backbone, architecture, build, name_o
 from helpers.pages import encoders
 from helpers.pages.encoders import CHECKPOINTS
 from helpers.systems.bi_encoder import BiEncoder
-from toys import Value
 
 # ---- architectures ----
 
@@ -78,16 +75,6 @@ def test_every_model_stands_before_and_after_its_training():
     assert list(models) == ["MiniLM / Avg", "MiniLM / CLS", "MiniLM / Avg, zero-shot", "MiniLM / CLS, zero-shot"]
     assert [(model.pooling, model.loss) for model in models.values()] == [
         ("mean", "triplet"), ("cls", "triplet"), ("mean", "none"), ("cls", "none")]
-
-
-def test_bm25_and_every_model_rank_the_same_queries(monkeypatch):
-    run = Value("run")
-    bed = SimpleNamespace(bm25=lambda k1, b, depth: run, kept_values=lambda result, measures: (result.value(), measures),
-                          qrels=pd.DataFrame({"relevance": [1]}))
-    model = SimpleNamespace(run=lambda where, depth: run if (where, depth) == (bed, 7) else None)
-    result = encoders.evaluations(bed, {"a": model}, 7, ["RR"])
-    assert list(result) == ["BM25", "a"]
-    assert [system.values for system in result.values()] == [("run", ["RR"])] * 2
 
 
 @pytest.mark.parametrize("spec, name", [

@@ -215,16 +215,6 @@ def test_a_run_is_the_brute_force_over_the_embeddings(tiny, passages, store):
 
 
 @pytest.mark.slow
-def test_the_zero_shot_backbone_agrees_with_sentence_transformers(tiny, passages, store):
-    from sentence_transformers import SentenceTransformer
-
-    bed = Testbed(str(passages))
-    result = np.load(replace(tiny, backbone="packaged", loss="none").query_embeddings(bed).value() / "queries.npy")
-    expected = SentenceTransformer(backbone.resolve("packaged").source, device="cpu").encode(list(bed.query_frame["text"]))
-    assert np.allclose(result, expected, atol=0.01)
-
-
-@pytest.mark.slow
 def test_encoding_in_shards_changes_nothing(tiny, passages, store, monkeypatch, tmp_path):
     bed, encoder = Testbed(str(passages)), backbone.resolve("packaged:0")
     whole = np.load(tiny.zero_shot().embeddings(bed).value() / "passages.npy")

@@ -52,16 +52,13 @@ def test_systems_are_collected_from_mappings_and_sequences_in_order():
     result = carried.collect({"a": {10: one, 20: other}}, [(third,)], {})
     assert [(system.label, system.key) for system in result] == [(name, KEY) for name in ("BM25", "other", "third")]
     assert result[0].values is one.values
+    deep = replace(measured(RR=[1.0]), name="BM25, depth 10")
+    assert [system.label for system in carried.collect(deep)] == ["BM25, depth 10"]  # another name is for the page alone
 
 
 def test_the_same_values_under_one_name_are_collected_once():
     same = [measured(RR=values) for values in ([1.0, 0.0], [1.0, 0.0], [0.0, 0.0])]
     assert [system.label for system in carried.collect(same, same[0])] == ["BM25", "BM25"]
-
-
-def test_another_name_is_for_the_page_alone():
-    deep = replace(measured(RR=[1.0]), name="BM25, depth 10")
-    assert [system.label for system in carried.collect(deep)] == ["BM25, depth 10"]
 
 
 def test_the_last_cell_of_a_chapter_hands_them_over(monkeypatch):

@@ -41,6 +41,13 @@ def listwise(texts, given, place):
             ListwiseTraining(**LEARNING, dropout=0.1, evaluations=4, query_length=6))}
 
 
+def pointwise(texts, given, place):
+    from helpers.reranking.listwise import PointwiseTraining, pointwise_cross_encoder
+
+    return pointwise_cross_encoder, {**given, "pairs": GROUPS, "queries": QUERIES, "held_out_seed": 1, **vars(
+        PointwiseTraining(**LEARNING, dropout=0.1, evaluations=4, query_length=6))}
+
+
 def distillation(texts, given, place):
     from transformers import AutoModelForSequenceClassification
 
@@ -93,7 +100,8 @@ def parade(texts, given, place):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", [pretraining, bi_encoder, listwise, distillation, deepct, similarity, distilled_states, parade])
+@pytest.mark.parametrize("kind", [pretraining, bi_encoder, listwise, pointwise, distillation, deepct, similarity,
+                                  distilled_states, parade])
 def test_an_ended_training_goes_on_bit_for_bit(kind, folder_of_texts, tmp_path, monkeypatch):
     bed, encoder, texts = folder_of_texts
     given = {"store": bed.store.value(), "tokens": bed.tokens(encoder).value(), "backbone": encoder}

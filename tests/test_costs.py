@@ -2,7 +2,6 @@
 
 import resource
 import sys
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,7 +10,7 @@ import torch
 from helpers.costs import peak_memory, speed, step_cost
 from helpers.costs.length_cost import KINDS, length_cost, reader
 from helpers.costs.peak_memory import inference_memory, peak, reset_peak, resident
-from helpers.costs.step_cost import encode, inference_seconds, query_seconds, random_ids, training_seconds, training_step
+from helpers.costs.step_cost import inference_seconds, query_seconds, random_ids, training_seconds, training_step
 from helpers.costs.timing import torch_threads
 from helpers.networks import backbone
 from helpers.networks.backbone import build, resolve
@@ -25,20 +24,6 @@ TINY = ["BERT/1/32/2", "DistilBERT/2/32/2"]
 @pytest.fixture(autouse=True)
 def on_cpu(monkeypatch):
     monkeypatch.setenv("BOOK_DEVICE", "cpu")
-
-
-@pytest.mark.slow
-def test_a_text_becomes_the_mean_of_its_states_with_length_one():
-    states = torch.tensor([[[3.0, 0.0], [3.0, 8.0]], [[0.0, 2.0], [0.0, 4.0]]])
-    seen = {}
-
-    def model(input_ids, attention_mask):
-        seen["mask"] = attention_mask
-        return SimpleNamespace(last_hidden_state=states)
-
-    result = encode(model, torch.tensor([[5, 6], [7, 8]]))
-    assert torch.allclose(result, torch.tensor([[0.6, 0.8], [0.0, 1.0]]))  # means (3, 4) and (0, 3)
-    assert seen["mask"].tolist() == [[1, 1], [1, 1]]
 
 
 @pytest.mark.slow
@@ -65,22 +50,6 @@ def test_a_training_step_reads_three_texts_and_moves_the_weights_once_it_runs():
     moved = [not torch.equal(a, b) for a, b in zip(before, model.parameters(), strict=True)]
     assert sum(moved) > len(moved) / 2
     assert all(p.grad is None for p in model.parameters())
-
-
-@pytest.mark.slow
-def test_a_training_step_brings_the_relevant_text_nearer():
-    torch.manual_seed(1)
-    model, texts = build("BERT/1/32/2", attn_implementation="eager").eval(), random_ids(6, 4, "cpu").chunk(3)  # no dropout
-
-    def loss():
-        with torch.no_grad():
-            query, near, far = (encode(model, ids) for ids in texts)
-        return float((1 + (query * far).sum(1) - (query * near).sum(1)).clamp(min=0).mean())
-
-    before = loss()
-    for _ in range(20):
-        training_step(model, texts)()
-    assert loss() < before
 
 
 @pytest.mark.slow
@@ -151,12 +120,6 @@ def test_queries_per_minute_count_retrieval_and_reranking():
 
 # ---- models of a shape ----
 
-def test_the_count_of_parameters_by_hand_is_that_of_bert_base():
-    # 109,482,240 are known of bert-base-uncased, and 769 are those of the output layer
-    assert parameters(12, 768) == 109_482_240 + 769
-    assert parameters(1, 32) == 1_007_009
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("layers, dimensions, heads", [(1, 32, 2), (2, 64, 4), (3, 32, 1)])
 def test_a_random_model_has_the_shape_and_its_parameters(layers, dimensions, heads):
@@ -182,11 +145,6 @@ def test_a_ranking_is_timed_whole(bed):
     assert (speed.per_minute(result, "1/32/2") > 0).all()
 
 
-@pytest.mark.slow
-def test_no_more_queries_are_timed_than_there_are(bed):
-    assert step_of(bed, ["1/32/2"], timed=9, rounds=1).value()["queries"] == 3
-
-
 # ---- lengths ----
 
 @pytest.mark.slow
@@ -210,12 +168,6 @@ def test_the_kinds_differ_in_attention_alone():
 def test_a_measurement_that_fails_says_so(store):
     with pytest.raises(RuntimeError, match="even number"):
         length_cost(resolve("packaged:0"), [32], 15, 1, "cpu").value()
-
-
-@pytest.mark.slow
-def test_a_backbone_with_a_small_vocabulary_is_measured(store, small_vocabulary):
-    result = length_cost(resolve(small_vocabulary), [32], 16, 1, "cpu").value()
-    assert [len(rows) for rows in result.values()] == [1, 1]
 
 
 # ---- memory ----

@@ -76,10 +76,10 @@ def test_the_others_meet_each_other_with_the_teachers_probability():
     assert float(total({"soft_bce": 1.0}, scores, targets)) == pytest.approx(expected)
 
 
-def test_targets_are_probabilities_whatever_the_temperature_of_other_losses():
-    model = duobert(recipe("almanac/4", warm_up=0), among_others=True)
-    assert (model.temperature, model.losses) == (1.0, {"soft_bce": 1.0})
-    assert model.groups.key != duobert(recipe("almanac/4", warm_up=0)).groups.key
+def test_the_authors_kind_of_pairs_holds_a_relevant_text_and_all_pairs_have_probabilities_as_targets():
+    model, own = (duobert(recipe("almanac/4", warm_up=0), among_others=others) for others in (True, False))
+    assert (model.temperature, model.losses, own.losses) == (1.0, {"soft_bce": 1.0}, {"duo": 1.0})
+    assert model.groups.key != own.groups.key
 
 
 def test_the_loss_is_the_mean_of_both_orders():
@@ -142,11 +142,6 @@ def test_probabilities_are_averaged_by_the_relevance_of_both_texts_over_all_mode
     trial = RerankingExperiment(bed, Value(run_of(q1=["d2", "d1", "d3"])))
     assert ThirdStage(trial, trial.run, models, 3).by_relevance() == {
         (False, False): pytest.approx(0.6), (False, True): pytest.approx(0.5), (True, False): pytest.approx(0.75)}
-
-
-def test_the_authors_kind_of_pairs_holds_a_relevant_text():
-    mono = recipe("almanac/4", warm_up=0)
-    assert (duobert(mono, among_others=True, size=5).losses, duobert(mono).losses) == ({"soft_bce": 1.0}, {"duo": 1.0})
 
 
 # ---- its candidates ----

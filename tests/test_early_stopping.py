@@ -83,12 +83,3 @@ def test_the_stopped_model_is_a_whole_one_of_other_weights_unless_the_last_was_b
     log, kept, last = whole.log.value(), weights(early), weights(whole.model.value())
     assert set(kept) == set(last)
     assert torch.equal(kept["classifier.weight"], last["classifier.weight"]) == (log["best_step"] == log["steps"])
-
-
-@pytest.mark.slow
-def test_scores_of_the_stopped_model_come_from_its_own_folder(longer, bed):
-    early = replace(longer, patience=1, stop_early=True)
-    step = early.scores(bed, bed.bm25(1.2, 0.75, 3), 3)
-    assert step.arguments["model"].key == early.model.key
-    assert (step.arguments["model"].value() / "model.safetensors").exists()
-    assert step.value()["score"].between(0, 1).all()

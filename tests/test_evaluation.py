@@ -101,14 +101,6 @@ def test_a_system_on_some_of_its_queries():
         both.on(["q9"])
 
 
-def test_two_parts_of_a_system_are_compared_unpaired():
-    whole = of_values([0.9, 0.8, 0.7, 0.1, 0.2], "a")
-    comparison = whole.on(["q0", "q1", "q2"]).unpaired_against(whole.on(["q3", "q4"]), "RR@10")
-    assert comparison.difference.mean == pytest.approx(0.65)
-    assert comparison.p_permutation == pytest.approx(0.2)  # one of ten choices is as extreme, on one side
-    assert comparison.sizes == (3, 2)
-
-
 def test_a_part_of_a_systems_values_and_its_lead_over_a_system_without_seeds_are_taken_run_by_run():
     both, base = over_seeds("s", [of_values([1.0, 0.5], "a"), of_values([0.5, 1.0], "b")]), of_values([0.5, 0.25], "base")
     firsts = both.mapped(lambda values: values == 1)

@@ -83,11 +83,6 @@ def test_scores_are_scaled_and_weighted():
     assert docs(fused) == ["d", "b", "a", "c"]
 
 
-@pytest.mark.parametrize("weight, expected", [(1.0, ["a", "b"]), (0.0, ["c", "d"])])
-def test_a_weight_of_one_or_zero_is_one_run_alone(weight, expected):
-    assert docs(weighted_sum(run_of(q={"a": 3, "b": 2, "x": 1}), run_of(q={"c": 3, "d": 2, "y": 1}), weight, 2)) == expected
-
-
 def test_a_query_of_the_second_run_alone_keeps_its_scores():
     for fused in (reciprocal_rank(run_of(q="a"), run_of(q="a", r={"x": 7.0}), 5),
                   weighted_sum(run_of(q="a"), run_of(q="a", r={"x": 7.0}), 0.5, 5)):
@@ -158,23 +153,14 @@ def test_the_factor_of_known_lists():
     assert means(factors(run, reference, [1, 2, 4])).to_dict() == {1: 0.5, 2: 0.25, 4: 0.375}
 
 
-def test_ranks_in_the_reference_do_not_matter_but_its_cut_does():
-    run = run_of(q="ab")
-    assert by_depth(run, run_of(q="xyzba"), [2]) == {("q", 2): 1.0}
-    assert by_depth(run, run_of(q="xyzb"), [2]) == {("q", 2): 0.5}
+@pytest.mark.parametrize("reference, factors_of", [("xyzba", {2: 1.0}), ("xyzb", {2: 0.5}), ("a", {1: 1.0, 2: 0.5, 100: 0.5})])
+def test_ranks_in_the_reference_do_not_matter_but_its_cut_does_and_a_short_list_counts(reference, factors_of):
+    assert by_depth(run_of(q="ab"), run_of(q=reference), [*factors_of]) == {("q", n): value for n, value in factors_of.items()}
 
 
-def test_a_short_list_counts_with_what_it_has():
-    assert by_depth(run_of(q="ab"), run_of(q="a"), [1, 2, 100]) == {("q", 1): 1.0, ("q", 2): 0.5, ("q", 100): 0.5}
-
-
-def test_a_query_without_documents_has_no_factor_and_lowers_no_mean():
+def test_a_query_without_documents_lowers_no_mean_and_one_that_the_reference_lacks_has_factor_0():
     table = factors(run_of(q="ab"), run_of(q="ab", nothing_here="c"), [2])
-    assert table["query_id"].tolist() == ["q"]
-    assert means(table).to_dict() == {2: 1.0}
-
-
-def test_a_query_that_the_reference_lacks_has_factor_0():
+    assert (table["query_id"].tolist(), means(table).to_dict()) == (["q"], {2: 1.0})
     assert by_depth(run_of(q="ab", r="ab"), run_of(q="ab"), [2]) == {("q", 2): 1.0, ("r", 2): 0.0}
 
 

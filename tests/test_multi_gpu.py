@@ -31,12 +31,6 @@ def test_processes_are_a_power_of_two_that_divides_the_batch(gpus, batch, limit,
     assert processes.count_of(registry.STEPS["window_tokens"], {"batch_size": batch}) == 1
 
 
-def test_a_step_declared_parallel_has_a_batch_and_a_folder():
-    for definition in (definition for definition in registry.STEPS.values() if definition.parallel):
-        assert "batch_size" in definition.hints
-        assert definition.form == "folder"
-
-
 def test_visible_gpus_keep_their_names(monkeypatch):
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)

@@ -10,8 +10,6 @@ from helpers.costs.speed import compressed_speed, search_speed
 from helpers.data.collection_base import Text
 from helpers.data.runs import ranked
 from helpers.data.texts import write_store
-from helpers.encoders import nearest_neighbours as codes
-from helpers.encoders import nearest_neighbours as module
 from helpers.encoders import nearest_neighbours as nn
 from helpers.encoders.embeddings import PASSAGES, QUERIES, dense_window_scores
 from helpers.encoders.nearest_neighbours import (
@@ -48,12 +46,9 @@ def folders(tmp_path):
     return tmp_path, tmp_path
 
 
-def measured(folders, size=300, ef_search=(10, 40), nprobe=(1, 3), known=None, seed=1):
-    function = search_speed.__wrapped__
-    return function(*folders, size, 8, list(ef_search), list(nprobe), 5, 2, 1.0, seed, known)
+def measured(folders, size=300, known=None):
+    return search_speed.__wrapped__(*folders, size, 8, [10, 40], [1, 3], 5, 2, 1.0, 1, known)
 
-
-# ---- the indexes ----
 
 @pytest.mark.parametrize("kind, setting", [(EXACT, NO_SETTING), (IVF, 17), (HNSW, 300)])
 def test_a_search_that_looks_everywhere_is_brute_force(kind, setting):
@@ -88,16 +83,11 @@ def test_a_cluster_that_is_not_searched_hides_its_neighbours():
     assert recall(both, truth).tolist() == [1.0]
 
 
-# ---- recall ----
-
 @pytest.mark.parametrize("places, truth, expected", [
     ([[1, 2, 3, 4]], [[4, 3, 2, 1]], [1.0]), ([[1, 2, 9, 8]], [[1, 2, 3, 4]], [0.5]), ([[9], [1]], [[1], [1]], [0.0, 1.0]),
     ([[1, -1, -1]], [[1, 2, 3]], [1 / 3]), ([[1, 2, -1]], [[2, 1, -1]], [1.0]), ([[5, -1]], [[1, -1]], [0.0])])
 def test_recall_is_the_share_of_the_true_neighbours(places, truth, expected):
     assert recall(np.array(places), np.array(truth)).tolist() == pytest.approx(expected)
-
-
-# ---- sizes and times ----
 
 
 def test_rates_are_medians_and_quartiles_of_the_rounds_but_the_first(monkeypatch):
@@ -161,7 +151,7 @@ def test_places_that_are_none_are_no_passages(tmp_path, monkeypatch):
 @pytest.mark.parametrize("depth", [1, 10, 60, 200])
 @pytest.mark.parametrize("block", [1_000, 64])
 def test_search_is_numpys_brute_force(depth, block, monkeypatch):
-    monkeypatch.setattr(module, "BLOCK", block)
+    monkeypatch.setattr(nn, "BLOCK", block)
     random = np.random.default_rng(depth)
     passages, queries = (random.normal(size=(n, 16)).astype(np.float32) for n in (200, 7))
     places, scores = search(passages, queries, depth)
@@ -173,7 +163,7 @@ def test_search_is_numpys_brute_force(depth, block, monkeypatch):
 
 @pytest.mark.parametrize("block", [1_000, 30])
 def test_all_that_ties_with_the_last_is_found(block, monkeypatch):
-    monkeypatch.setattr(module, "BLOCK", block)
+    monkeypatch.setattr(nn, "BLOCK", block)
     random = np.random.default_rng(2)
     passages = random.normal(size=(100, 48)).astype(np.float32)
     passages[10:90] = passages[10]  # eighty copies, more than are asked for at first
@@ -190,7 +180,7 @@ def test_the_run_breaks_ties_by_id_and_ends_at_its_depth(tmp_path):
     ids = [f"p{n:02}" for n in range(25)][::-1]  # the last in the order has the lowest id
     write_store(tmp_path, (Text(i, "", "") for i in ids))
     queries = pd.DataFrame({"query_id": ["b", "a"], "text": ["", ""]})
-    run = module.exact_search.definition.function(tmp_path, tmp_path, tmp_path, queries, 3)
+    run = nn.exact_search.definition.function(tmp_path, tmp_path, tmp_path, queries, 3)
     scores = queries.merge(pd.DataFrame({"doc_id": ids}), how="cross")
     scores["score"] = (np.load(tmp_path / "queries.npy") @ passages.T).ravel()
     assert run.equals(ranked(scores, 3).astype({"score": float}))
@@ -201,7 +191,7 @@ def test_no_queries_give_an_empty_run(tmp_path):
     np.save(tmp_path / "passages.npy", np.ones((3, 2), dtype=np.float32))
     np.save(tmp_path / "queries.npy", np.empty((0, 2), dtype=np.float32))
     write_store(tmp_path, (Text(i, "", "") for i in "abc"))
-    run = module.exact_search.definition.function(tmp_path, tmp_path, tmp_path, pd.DataFrame({"query_id": [], "text": []}), 3)
+    run = nn.exact_search.definition.function(tmp_path, tmp_path, tmp_path, pd.DataFrame({"query_id": [], "text": []}), 3)
     assert len(run) == 0
 
 
@@ -223,12 +213,6 @@ def test_a_vector_cut_short_has_length_one_again():
     assert np.allclose(scores, np.take_along_axis(products, places, 1), atol=1e-6)
 
 
-def test_more_dimensions_than_there_are_keep_all():
-    texts, queries = vectors(300), vectors(20, seed=2)
-    longer, whole = (compressed(code, texts, 1).search(queries, 10)[1].tolist() for code in ("first99,Flat", WHOLE))
-    assert longer == whole
-
-
 def test_eight_bits_round_by_hand():
     """Two values a dimension, the ends of its range: eight bits hold them without an error, and the inner product is theirs."""
     texts = np.array([[0, 1], [1, 0], [1, 1]], dtype=np.float32)
@@ -244,8 +228,8 @@ def test_product_quantisation_is_seeded_and_orders_no_numbers():
     assert not compressed("PQ4", vectors(300), 1).do_polysemous_training
 
 
-def test_the_runs_have_ten_passages_of_every_query_for_every_code(folders, monkeypatch):  # noqa: F811
-    monkeypatch.setattr(codes, "Texts", lambda store: [type("Text", (), {"doc_id": f"d{n}"}) for n in range(300)])
+def test_the_runs_have_ten_passages_of_every_query_for_every_code(folders, monkeypatch):
+    monkeypatch.setattr(nn, "Texts", lambda store: [type("Text", (), {"doc_id": f"d{n}"}) for n in range(300)])
     queries = pd.DataFrame({"query_id": [f"q{n}" for n in range(20)]})
     runs = compressed_runs.__wrapped__(*folders, None, queries, [WHOLE, "SQ8"], 1)
     whole = compressed_run(runs, WHOLE)
@@ -255,7 +239,7 @@ def test_the_runs_have_ten_passages_of_every_query_for_every_code(folders, monke
     assert set(runs["code"]) == {WHOLE, "SQ8"}
 
 
-def test_speed_and_recall_of_each_code(folders):  # noqa: F811
+def test_speed_and_recall_of_each_code(folders):
     table = compressed_speed.__wrapped__(*folders, ["SQ8", "PQ4"], 5, 2, 1).set_index("code")
     assert table.index.tolist() == [WHOLE, "SQ8", "PQ4"]
     assert table.loc[WHOLE, "recall"] == 1.0 > table.loc["SQ8", "recall"] > table.loc["PQ4", "recall"]

@@ -52,6 +52,3 @@ def test_the_cost_of_a_model_is_the_seconds_of_training_and_of_scoring(monkeypat
 def test_a_constant_guess_is_no_learning(loss, learned):
     # a quarter of the pairs is relevant: -(ln(1/4) / 4 + 3 ln(3/4) / 4) = 0.5623, and 0.95 of it 0.5342
     assert training.untrained(log_of(evaluation=loss)) != learned
-
-
-# ---- distillation ----

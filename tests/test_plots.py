@@ -54,10 +54,6 @@ def test_a_forest_has_each_effect_as_printed_and_as_measured_in_the_printed_orde
     assert "BERT-Mean, published: +0.054" in shown
 
 
-def one_curve():
-    return plots.curves({"loss": pd.Series([0.5], index=[10])}, "steps", "cross-entropy", "Loss.")
-
-
 def groups():
     values = pd.DataFrame({"BM25": np.linspace(0, 1, 6), "BERT": np.linspace(0.2, 1, 6)}, index=QUERIES)
     kinds = pd.Series(["plain", "plain", "oblique", "oblique", "plain", "alone"], index=QUERIES)
@@ -75,11 +71,6 @@ def hostile():
     return plots.curves({name: series, "b": series}, name, name, name)
 
 
-def lowest_heatmap():
-    grid = pd.DataFrame({"k1": [0.6, 0.6, 0.9, 0.9], "b": [0.2, 0.4, 0.2, 0.4], "loss": [0.3, 0.2, 0.5, 0.4]})
-    return figures.grid_heatmap(grid, "k1", "b", "loss", "Tuning.", lowest=True)
-
-
 def points():
     frame = pd.DataFrame({"rate": [1250.0, 0.41, 24.3], "RR@10": [0.5, 0.6, 0.55], "of": ["a", "a", "b"]},
                          index=["small", "large", "& middle"])
@@ -92,9 +83,7 @@ def panels():
     return plots.panels({"RR@10": left, "R@10": right}, "candidates", "By depth.", {"R@10": pd.Series({20: 0.72})})
 
 
-ALL = {plot.__name__: plot for plot in (histogram, heatmap, curves, forest, ratios,
-                                           one_curve, groups, ranks, hostile, lowest_heatmap, points,
-                                        panels)}
+ALL = {plot.__name__: plot for plot in (histogram, heatmap, curves, forest, ratios, groups, ranks, hostile, points, panels)}
 SVG = "{http://www.w3.org/2000/svg}"
 every_plot = pytest.mark.parametrize("name", ALL)
 
@@ -129,7 +118,6 @@ def test_a_plot_is_the_same_every_time(name):
 
 @pytest.mark.parametrize("name, text", [
     ("histogram", "document: from 3 to 9, most often 5."), ("heatmap", "from 0.100 to 0.500; the best is k1 = 0.9, b = 0.2."),
-    ("lowest_heatmap", "Heat map of loss over k1 and b, from 0.200 to 0.500; the best is k1 = 0.6, b = 0.4."),
     ("curves", "BM25: 0.200 at 1, 0.600 at 100."),
     ("groups", "BM25: 0.333 plain, 0.500 oblique, 1.000 alone; BERT: 0.467 plain"),
     ("ranks", "BM25: 1 at rank 1, 2 beyond rank 3. BERT: 2 at rank 1, 1 beyond rank 3."),

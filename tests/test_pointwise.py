@@ -1,22 +1,19 @@
 """Pairs of query and window: drawn, scored, trained on."""
 
 import json
-import shutil
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
-from safetensors.torch import load_file
 
 from helpers.data.collection import open_collection
 from helpers.data.texts import split_of, splits_of
 from helpers.data.windows import WHOLE, doc_of
 from helpers.encoders.bi_encoder import denoised_pairs, draw, training_pairs
 from helpers.errors import BadInput
-from helpers.networks import backbone, checkpoints
+from helpers.networks import backbone
 from helpers.reranking import listwise
-from helpers.steps import ledger
 from helpers.systems.recipe import DocumentReader, document_reader
 from helpers.systems.rerankers import PointwiseReranker
 from helpers.systems.testbed import Testbed
@@ -132,36 +129,6 @@ def test_the_loss_falls_and_the_log_counts_pairs(training):
 def test_too_few_pairs_for_a_batch_are_told(training):
     with pytest.raises(BadInput, match="22 training pairs do not fill a batch of 64"):
         training("none", batch_size=64)
-
-
-@pytest.mark.slow
-def test_a_training_that_was_ended_goes_on_to_the_same_weights_and_losses(training, tmp_path, monkeypatch):
-    whole = training("whole")
-    monkeypatch.setattr(checkpoints, "SECONDS", 0.0)
-    bar = ledger.bar
-
-    def ending(*arguments):
-        shown = bar(*arguments)
-        update, done = shown.update, []
-
-        def stop(*_):
-            done.append(1)
-            if len(done) == 4:
-                raise KeyboardInterrupt
-            update()
-        shown.update = stop
-        return shown
-
-    monkeypatch.setattr(ledger, "bar", ending)
-    with pytest.raises(KeyboardInterrupt):
-        training("resumed", "kept")
-    monkeypatch.setattr(ledger, "bar", bar)
-    assert list((tmp_path / "kept").glob("checkpoint-3"))
-    shutil.rmtree(tmp_path / "resumed")
-    again = training("resumed", "kept")
-    assert (again / "log.json").read_text() == (whole / "log.json").read_text()
-    first, second = (load_file(one / "model.safetensors") for one in (whole, again))
-    assert all((first[name] == second[name]).all() for name in first)
 
 
 # ---- documents ----

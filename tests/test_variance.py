@@ -1,4 +1,3 @@
-import math
 
 import numpy as np
 import pandas as pd
@@ -28,24 +27,6 @@ def test_the_components_of_a_table_by_hand():
     assert parts.p_of_seeds == pytest.approx(stats.ttest_rel([0, 3, 6], [2, 3, 10]).pvalue)  # of two seeds F is the square of t
 
 
-def test_the_components_are_those_of_the_sums_of_squares_of_nested_regressions():
-    queries, seeds = 7, 4
-    table = np.random.default_rng(3).normal(size=(queries, seeds)) + np.arange(queries)[:, None] + np.arange(seeds)
-    rows, columns = np.repeat(np.eye(queries), seeds, axis=0), np.tile(np.eye(seeds), (queries, 1))
-
-    def left(*design):  # the sum of squares that a regression on these indicators leaves
-        matrix = np.hstack([np.ones((queries * seeds, 1)), *design])
-        fitted = matrix @ np.linalg.lstsq(matrix, table.ravel(), rcond=None)[0]
-        return ((table.ravel() - fitted) ** 2).sum()
-
-    rest = left(rows, columns) / ((queries - 1) * (seeds - 1))
-    mean_squares = (left(columns) - left(rows, columns)) / (queries - 1), (left(rows) - left(rows, columns)) / (seeds - 1)
-    parts = components(pd.DataFrame(table))
-    assert parts.rest == pytest.approx(rest)
-    assert parts.query == pytest.approx((mean_squares[0] - rest) / seeds)
-    assert parts.seed == pytest.approx((mean_squares[1] - rest) / queries)
-
-
 @pytest.mark.parametrize("table, parts", [
     ([[1.0, 0.0], [0.0, 1.0]], (0.0, 0.0, 1.0)),  # means are equal: negative estimates are 0; the rest is 4 x 0.25 over one
     ([[0.0, 0.0], [1.0, 1.0]], (0.0, 0.5, 0.0))])
@@ -66,12 +47,6 @@ def test_the_deviations_of_a_mean_by_hand():
 def test_the_deviation_over_seeds_is_that_of_the_seeds_means():
     table = simulated(50, 6)  # whose estimates are all positive
     assert components(table).seed_deviation == pytest.approx(table.mean().std(ddof=1))
-
-
-def test_the_deviation_over_queries_is_about_the_standard_error_of_one_models_mean():
-    table = simulated(500, 300)
-    errors = table.std(ddof=1) / math.sqrt(500)
-    assert components(table).query_deviation == pytest.approx(errors.mean(), rel=0.01)
 
 
 # ---- how many would settle it ----

@@ -1,6 +1,5 @@
 """Verdicts: their rules, their pictures, and the words recomputed with numpy alone."""
 
-import inspect
 import json
 import math
 from dataclasses import replace
@@ -38,10 +37,10 @@ from toys import of_values
 TURNED = {"higher": "lower", "lower": "higher", "no-difference": "no-difference"}
 
 
-def trial(low, high, p=0.5):
+def trial(low, high):
     """A comparison by its 95 % interval; the 90 % interval is one hundredth narrower on either side."""
     mean = (low + high) / 2
-    return Paired(Interval(mean, low, high), Interval(mean, low + 0.01, high - 0.01), 0.9, p, 200, (high - low) / 4)
+    return Paired(Interval(mean, low, high), Interval(mean, low + 0.01, high - 0.01), 0.9, 0.5, 200, (high - low) / 4)
 
 
 # Each rule of the module's table, with a margin of .05: direction, the 95 % interval, the word.
@@ -81,11 +80,6 @@ def test_the_margin_itself_is_not_within_the_margin():
     assert judge("no-difference", edge, 0.0501) == AGREES
 
 
-def test_p_changes_no_word():
-    assert judge("higher", trial(0.01, 0.10, p=0.9), 0.02) == AGREES
-    assert judge("higher", trial(-0.01, 0.10, p=0.001), 0.02) == OPEN
-
-
 def test_an_unknown_direction():
     with pytest.raises(ValueError, match="direction 'better': higher, lower, no-difference, no-gain"):
         judge("better", trial(0.03, 0.07))
@@ -95,11 +89,6 @@ def test_what_chance_would_give():
     assert false_discovery_rate(40, 20) == pytest.approx(0.1)  # two of forty, of twenty that were decided
     assert false_discovery_rate(40, 1) == 1.0
     assert false_discovery_rate(10, 0) == 0.0
-
-
-def test_the_rules_are_read_in_two_minutes():
-    assert len(inspect.getsource(verdicts).splitlines()) <= 150
-    assert all(word in inspect.getdoc(verdicts) for word in verdicts.WORDS)
 
 
 def test_the_smallest_difference_that_would_be_seen_stands_where_the_run_cannot_tell():
@@ -202,8 +191,3 @@ def test_the_noise_is_the_books_for_paired_seeds_and_others(seeds, trained, pair
     assert hierarchical.are_paired(*rows) == paired
     noise = hierarchical.training_noise(*rows, "RR@10")
     assert independent_verdicts.noise(pair, *values, known) == pytest.approx((noise.variance, noise.freedom))
-
-
-def test_two_intervals_are_alike_within_the_error_of_the_draws():
-    assert independent_verdicts.alike([0.052, 0.149], [0.05, 0.15])  # an interval of .1 may move by .005
-    assert not independent_verdicts.alike([0.056, 0.15], [0.05, 0.15])

@@ -1,4 +1,3 @@
-import json
 import math
 from collections import Counter
 
@@ -13,18 +12,15 @@ from helpers.networks import backbone
 from helpers.retrieval import java
 from helpers.retrieval.expansion import (
     QUERIES,
-    added_words,
     asked_words,
     batched,
     expansion_network,
     lacking,
     vocabulary,
     word_embeddings,
-    word_expansion,
 )
 from helpers.retrieval.indexes import analysed
 from helpers.retrieval.term_weights import content
-from helpers.steps import Step
 from helpers.systems.first_stages import DeepCT, FirstStages, WordExpansion, first_stages, repbert
 
 slow = pytest.mark.slow
@@ -127,17 +123,3 @@ def test_it_learns_the_words_of_queries_and_adds_those_that_a_text_lacks(tiny, b
     assert not list(tiny.model.value().rglob("*.bin"))  # safetensors only
 
 
-@slow
-def test_the_first_words_added_to_some_documents(tmp_path):
-    (tmp_path / QUERIES).write_text("".join(json.dumps({"id": doc, "queries": [words]}) + "\n"
-                                            for doc, words in {"a": "x y z", "b": "x", "c": ""}.items()))
-    assert added_words.definition.function(tmp_path, ["a", "c"], 2).to_numpy().tolist() == [["a", "x y"], ["c", ""]]
-
-
-@slow
-def test_fewer_than_two_passages_are_refused(tiny, tmp_path):
-    step = tiny.model
-    given = {name: value.value() if isinstance(value, Step) else value for name, value in step.arguments.items()}
-    with pytest.raises(ValueError, match="1 relevant passages have queries of known words"):
-        word_expansion.definition.function(**{**given, "queries": given["queries"].head(1)}, folder=tmp_path,
-                                           checkpoints=tmp_path)
