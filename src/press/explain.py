@@ -106,7 +106,7 @@ def text(plan: Plan) -> str:
     request, run = plan.request, plan.run
     page = f"page: {request.name}"
     if request.changed:
-        there = "stays as it is" if request.baseline_page.exists() else (
+        there = "stays as it is" if (paths.CHAPTERS / f"{request.chapter}.ipynb").exists() else (
             "has not been executed, and is made, too, if that computes nothing")
         page = f"pages: {request.name}, {variants.comparison(request.name)}; the baseline page {request.chapter} {there}"
     if plan.current:

@@ -38,11 +38,6 @@ class PageRequest:
         return paths.CHAPTERS / f"{self.name}.ipynb"
 
     @property
-    def baseline_page(self) -> Path:
-        """The notebook of the chapter's baseline page."""
-        return paths.CHAPTERS / f"{self.chapter}.ipynb"
-
-    @property
     def stamp(self) -> Path:
         """Where the digest of all that it was made from is kept."""
         return self.page.with_suffix(".stamp")

@@ -31,19 +31,9 @@ from typing import Any, TypeVar
 
 import pandas as pd
 
+from helpers.data import lines
 from helpers.data.collection_base import Collection, Text
 from helpers.data.elsewhere import Folder
-from helpers.data.lines import (
-    PACKED,
-    check_ids,
-    check_plain,
-    content_digest,
-    is_blank,
-    query_frame,
-    read_qrels,
-    read_tsv,
-    text_lines,
-)
 from helpers.errors import BadInput, is_unicode
 from helpers.steps import digests, recipe
 
@@ -78,7 +68,7 @@ class MsMarcoFolder(Folder):
         for there, named in ((self._texts, lambda stem: stem in sum(TEXTS.values(), ())), (self._queries, QUERIES.fullmatch),
                              (self._qrels, QRELS.fullmatch)):
             for name in () if there else (name for name in files if named(Path(name).stem)):
-                check_plain(self.folder / name)
+                lines.check_plain(self.folder / name)
         if not self._texts:
             raise BadInput("no texts in this folder", file=self.folder,
                            mend="add collection.tsv (pid, text) or docs.tsv (docid, url, title, body), plain or .gz")
@@ -108,20 +98,20 @@ class MsMarcoFolder(Folder):
     def texts(self, unit: str) -> Iterator[Text]:
         """Stream the texts. Repeated ids are found when the text store is built, which knows them all."""
         file, columns = self._texts[unit], 2 if unit == "passage" else 4
-        for number, parts in read_tsv(file, columns):
+        for number, parts in lines.read_tsv(file, columns):
             title, body = ("", parts[1]) if unit == "passage" else (parts[2], parts[3])
-            if unit == "passage" and is_blank(body):  # MS MARCO's documents really have some without
+            if unit == "passage" and lines.is_blank(body):  # MS MARCO's documents really have some without
                 raise BadInput(f"passage {parts[0]!r} has no text", file=file, line=number,
                                mend="give it a text or remove the line")
             yield Text(parts[0], title, body)
 
     def queries(self, split: str) -> pd.DataFrame:
         """Columns query_id, text."""
-        return query_frame(self._queries[split], read_tsv(self._queries[split], 2))
+        return lines.query_frame(self._queries[split], lines.read_tsv(self._queries[split], 2))
 
     def qrels(self, unit: str, split: str) -> pd.DataFrame:
         """Judgments of the split's queries; those of other queries, which the studies' data really has, are left out."""
-        rows = list(read_qrels(self._judgments(unit, split)))
+        rows = list(lines.read_qrels(self._judgments(unit, split)))
         frame = pd.DataFrame(rows, columns=["query_id", "doc_id", "relevance"])
         mine = frame["query_id"].isin(set(self.queries(split)["query_id"]))
         if not mine.any():
@@ -148,7 +138,7 @@ class MsMarcoFolder(Folder):
 
     def text_digest(self, unit: str) -> str:
         """SHA-256 of the file's content, unpacked, so that packing it changes nothing."""
-        return content_digest(self._texts[unit], unit)
+        return lines.content_digest(self._texts[unit], unit)
 
     def sources(self, kind: str, *names: str) -> list[Path]:
         """The file, that of the queries with the judgments."""
@@ -180,7 +170,7 @@ class BeirFolder(Folder):
         self.splits = tuple(sorted({file.name.partition(".tsv")[0] for end in ("", ".gz")
                                     for file in self.folder.glob(f"qrels/*.tsv{end}")}))
         for file in () if self.splits else self.folder.glob("qrels/*.tsv.*"):
-            check_plain(file)
+            lines.check_plain(file)
         if has_texts(self.folder):
             raise BadInput("corpus.jsonl and texts in MS MARCO's form are two collections in one folder", file=self.folder,
                            mend="keep one of them")
@@ -198,7 +188,7 @@ class BeirFolder(Folder):
     def queries(self, split: str) -> pd.DataFrame:
         """Columns query_id, text: the queries that the split judges."""
         file, judged = self._file("queries.jsonl"), set(self.qrels("document", split)["query_id"])
-        frame = query_frame(file, ((number, (query.doc_id, query.body)) for number, query in read_records(file)))
+        frame = lines.query_frame(file, ((number, (query.doc_id, query.body)) for number, query in read_records(file)))
         if missing := sorted(judged - set(frame["query_id"])):
             raise BadInput(f"query {missing[0]!r} is judged, but has no text", file=file, mend="add it, or remove its judgments")
         return frame[frame["query_id"].isin(judged)].reset_index(drop=True)
@@ -206,13 +196,13 @@ class BeirFolder(Folder):
     def qrels(self, unit: str, split: str) -> pd.DataFrame:
         """Columns query_id, doc_id, relevance."""
         file = self._file(f"qrels/{split}.tsv")
-        if not (rows := list(read_qrels(file, beir=True))):
+        if not (rows := list(lines.read_qrels(file, beir=True))):
             raise BadInput("no judgments in this file", file=file, mend="write `query_id doc_id grade` a line")
         return pd.DataFrame(rows, columns=["query_id", "doc_id", "relevance"])
 
     def text_digest(self, unit: str) -> str:
         """SHA-256 of the file's content, unpacked."""
-        return content_digest(self._file("corpus.jsonl"), unit)
+        return lines.content_digest(self._file("corpus.jsonl"), unit)
 
     def sources(self, kind: str, *names: str) -> list[Path]:
         """The file of the texts, or those of the queries and of the judgments that tell whose they are."""
@@ -228,7 +218,7 @@ def one_of(files: list[Path]) -> Path:
     if len(files) > 1:
         raise BadInput(f"{files[0].name} and {files[1].name} are two files for one thing", file=files[0].parent,
                        mend="keep one of them")
-    check_plain(files[0])
+    lines.check_plain(files[0])
     if os.path.lexists(files[0]) and not files[0].is_file():
         raise BadInput("no plain file", file=files[0], mend="put a file there, not a folder, a pipe or a link to nothing")
     return files[0]
@@ -237,18 +227,18 @@ def one_of(files: list[Path]) -> Path:
 def in_forms(file: Path) -> list[Path]:
     """What there is of a file, as it is or packed."""
     return sorted(own for own in file.parent.glob(f"{file.name}*") if own.name == file.name or (
-        own.stem == file.name and own.suffix.lower() in PACKED))
+        own.stem == file.name and own.suffix.lower() in lines.PACKED))
 
 
 def read_records(file: Path) -> Iterator[tuple[int, Text]]:
     """Stream (line number, text) of a file in BEIR's JSON; BadInput for a line of another form."""
-    for number, line in text_lines(file):
+    for number, line in lines.text_lines(file):
         if not line.strip():
             raise BadInput("the line is empty", file=file, line=number, mend="remove it")
         if what := problem(record := _value(line)):
             raise BadInput(f"not a text in BEIR's form: {what}", file=file, line=number,
                            mend='write {"_id": "…", "text": "…"} a line')
-        check_ids(file, number, record["_id"])
+        lines.check_ids(file, number, record["_id"])
         yield number, Text(record["_id"], record.get("title") or "", record["text"])
 
 
@@ -307,7 +297,7 @@ class TextFolder(Collection):
         """Stream the files, or their paragraphs: `novel.txt` and `novel.txt.0`; BadInput for a file that is not UTF-8."""
         for file in self._files():
             name = file.relative_to(self.folder).as_posix()
-            body = "".join(line for _, line in text_lines(file)).replace("\r\n", "\n")
+            body = "".join(line for _, line in lines.text_lines(file)).replace("\r\n", "\n")
             if unit == "document":
                 yield Text(name, "", body)
                 continue

@@ -92,24 +92,14 @@ def unpacked(data: dict[str, Any]) -> dict[str, System]:
             label = f"{label} ({seen[label]} of {labels[label]})"
         queries = data["queries"][row["queries"]]
         index = pd.Index(queries.split("\n") if queries else [], name="query_id")
-        values, *seeds = (_frame(columns, index) for columns in (row["values"], *row.get("seeds", [])))
+        values, *seeds = (pd.DataFrame({name: [float(value) for value in text.split()] for name, text in columns}, index=index,
+                                       dtype=float) for columns in (row["values"], *row.get("seeds", [])))
         kind, numbers, keys = row.get("of", ("", (), ""))
         systems[label] = System(label, row["key"], values, tuple(seeds), (kind, tuple(map(tuple, numbers)), keys))
     return systems
 
 
-def _frame(columns: list[list[str]], index: pd.Index) -> pd.DataFrame:
-    return pd.DataFrame({name: [float(value) for value in text.split()] for name, text in columns}, index=index, dtype=float)
-
-
 VERSION = 0.1  # of the schema, see ir-metadata.org
-# what each of PRIMAD's parts must have: the path of a field and its type
-REQUIRED: dict[str, type] = {
-    "platform / hardware / cpu / model": str, "platform / hardware / cpu / number of cores": int,
-    "platform / operating system / kernel": str, "platform / software / libraries / python": list,
-    "research goal / evaluation / reported measures": list, "implementation / source / commit": str,
-    "implementation / source / lang": list, "implementation / executable / cmd": str, "method / automatic": bool,
-    "method / retrieval": list, "actor / team": str, "data / test collection / name": str}
 
 
 def metadata(system: Evaluation, line: Mapping[str, Any], command: str, collection: str) -> dict[str, Any]:
@@ -136,18 +126,12 @@ def tag(system: Evaluation) -> str:
     return "-".join((system.name or system.label).split())
 
 
-def write(file: Path, system: Evaluation, header: Mapping[str, Any]) -> None:
-    """Write a run below its header; BadInput for a header that lacks something."""
-    if missing := problems(header):
-        raise BadInput(f"the run's metadata: {'; '.join(missing)}", file=file, mend="give all of PRIMAD's parts")
-    lines = yaml.safe_dump(dict(header), sort_keys=False, allow_unicode=True, width=10_000).splitlines()
-    head = "\n".join([START, *(f"# {line}" for line in lines), END])
-    file.write_text(f"{head}\n{to_trec(in_single_precision(system.run), tag(system))}", encoding="utf-8")
-
-
 def write_run(file: Path, system: Evaluation, line: Mapping[str, Any], command: str) -> None:
     """Write a system's run, whose step has this line in the ledger, below the header that names the command."""
-    write(file, system, metadata(system, line, command, collection_of(line["recipe"])))
+    header = metadata(system, line, command, collection_of(line["recipe"]))
+    lines = yaml.safe_dump(header, sort_keys=False, allow_unicode=True, width=10_000).splitlines()
+    head = "\n".join([START, *(f"# {line}" for line in lines), END])
+    file.write_text(f"{head}\n{to_trec(in_single_precision(system.run), tag(system))}", encoding="utf-8")
 
 
 def named_seeds(system: Evaluation) -> list[Evaluation]:
@@ -187,15 +171,3 @@ def read(file: Path) -> dict[str, Any]:
     if not isinstance(header, dict):
         raise BadInput("the header maps no names to values", file=file, line=2, mend="mend it, or remove it")
     return header
-
-
-def problems(header: Mapping[str, Any]) -> list[str]:
-    """What a header lacks of what is required, in words; nothing for a valid one."""
-    missing = []
-    for path, kind in REQUIRED.items():
-        value: Any = header
-        for name in path.split(" / "):
-            value = value.get(name) if isinstance(value, Mapping) else None
-        if not isinstance(value, kind) or value in ("", []):
-            missing.append(f"{path} is missing or of another kind")
-    return missing

@@ -5,7 +5,7 @@ Beside a pooled measure: how much of what each system shows was judged, and what
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any
 
 from helpers.evaluation import published, verdicts
 from helpers.evaluation.pools import BPREF, ENOUGH, SHARE, condensed
@@ -16,7 +16,6 @@ from helpers.steps import Step
 from helpers.systems.evaluated import Evaluation, Systems
 
 FEW = 6  # rows that were not run, and stand in the table; more of them are folded
-K = TypeVar("K")
 
 
 def beside_published(study: str, number: str, column: str, measure: str, systems: Systems, baseline: str,
@@ -41,7 +40,7 @@ def beside_published(study: str, number: str, column: str, measure: str, systems
     """
     known = published.column(study, number, column)
     base, published_base = systems[baseline], known.get(baseline)
-    tests = tests_against({row: system for row, system in systems.items() if row not in fixed}, baseline, measure)
+    tests = {row: system.against(base, measure) for row, system in systems.items() if row not in (baseline, *fixed)}
     records, more, data = [], [], []
     for row, system in systems.items():
         entry, test, mean = known.get(row), tests.get(row), system.mean(measure)
@@ -129,11 +128,6 @@ def difference_cell(difference: Interval, system: Evaluation | None = None) -> H
     """A difference with its interval below; linked, if a system is given that its provenance is shown of."""
     value = signed(difference.mean)
     return with_interval(measured(value, system) if system else value, interval(difference.low, difference.high, sign=True))
-
-
-def tests_against(systems: Mapping[K, Evaluation], baseline: K, measure: str) -> dict[K, Paired]:
-    """Every other system compared with one of them."""
-    return {name: system.against(systems[baseline], measure) for name, system in systems.items() if name != baseline}
 
 
 def table_value(entry: published.Entry, measure: str, value: float, source: Step) -> dict[str, Any]:

@@ -20,7 +20,6 @@ import functools
 import os
 import re
 import shutil
-import sys
 import time
 from collections.abc import Callable, Iterator
 from graphlib import TopologicalSorter
@@ -34,7 +33,6 @@ from helpers.steps.store import Entry, Store
 Seen = TypeVar("Seen")
 
 VARIABLE = "BOOK_CLUSTER"
-TOPIC = "book"  # under which notebooks tell the scheduler what is done
 PATIENCE = 10  # seconds in which a scheduler answers, or is none
 SETTINGS = ("BOOK_FRESH", "BOOK_DEVICE", "BOOK_DTYPE")  # of the asking process, which hold for the workers
 PAUSE, LOOK = 0.05, 1.0  # seconds between looks at the tasks, and at the workers
@@ -45,7 +43,7 @@ JOBS, MEMORY = 2, "8 GB"  # of Slurm, where nobody says how many, and how large
 
 @contextlib.contextmanager
 def started(spec: str, workers: int = 0) -> Iterator[None]:
-    """Within, steps are computed on a cluster, and what is done there is told on standard error.
+    """Within, steps are computed on a cluster.
 
     Args:
         spec: `local`, `slurm` or an address; "" for none.
@@ -59,7 +57,6 @@ def started(spec: str, workers: int = 0) -> Iterator[None]:
         return
     with _opened(spec, workers) as address:
         connection = client(address)
-        connection.subscribe_topic(TOPIC, functools.partial(_show, connection.id))
         os.environ[VARIABLE] = address
         try:
             yield
@@ -79,11 +76,6 @@ def client(address: str) -> Any:
     except (OSError, ValueError) as error:
         raise BadInput(f"no Dask scheduler answers at {address} ({type(error).__name__})",
                        mend="start one with `dask scheduler`, or use --cluster local") from None
-
-
-def _show(own: str, event: tuple[float, dict[str, str]]) -> None:
-    if event[1]["from"] != own:  # this process has told of its own steps already
-        print(f"  {event[1]['text']}", file=sys.stderr, flush=True)
 
 
 def _opened(spec: str, workers: int) -> contextlib.AbstractContextManager[str]:
@@ -212,7 +204,8 @@ class _Run:
         order = TopologicalSorter({step.key: {part.key for part in step.inputs()} & steps.keys() for step in missing})
         order.prepare()
         self._total = len(missing)
-        self._tell(f"cluster: {self._total} to compute, workers: {len(self._workers()) or 'none yet, waiting for the first'}")
+        workers = len(self._workers()) or "none yet, waiting for the first"
+        ledger.progress(f"cluster: {self._total} to compute, workers: {workers}")
         looked = -LOOK
         try:
             while order.is_active():
@@ -247,7 +240,7 @@ class _Run:
     def _finish(self, step: Any) -> bool:
         """Tell of a step that is finished; False for a shard, the last of which makes its whole ready."""
         self._done += 1
-        self._tell(f"{step.name} {_seen(step).manifest['seconds']:.1f} s ({self._done} of {self._total})")
+        ledger.progress(f"{step.name} {_seen(step).manifest['seconds']:.1f} s ({self._done} of {self._total})")
         if step.key not in self._lacking:
             return True
         whole, lacking = self._lacking[step.key]
@@ -284,10 +277,6 @@ class _Run:
             return list(self._client.scheduler_info()["workers"].values())
         except OSError:
             raise BadInput("the cluster went away", mend=AGAIN) from None
-
-    def _tell(self, text: str) -> None:
-        ledger.progress(text)
-        self._client.log_event(TOPIC, {"from": self._client.id, "text": text})
 
 
 def _check(step: Any, future: Any) -> None:
