@@ -117,7 +117,6 @@ def settled(tmp_path, monkeypatch):
     """A file that nobody has touched for a while; its digest is remembered."""
     monkeypatch.setattr(digests, "SETTLED", 0)
     monkeypatch.setattr(digests, "KNOWN", {})
-    monkeypatch.setenv("BOOK_STORE", str(tmp_path / "store"))
     file = tmp_path / "file"
     file.write_bytes(b"weights")
     time.sleep(0.02)
@@ -134,22 +133,12 @@ def test_it_is_taken_once(settled, monkeypatch):
     assert digests.sha256(settled) == sha(b"weights")
 
 
-@pytest.mark.parametrize("large", [2**28, 3])
-def test_a_change_is_seen_even_if_size_and_time_are_put_back(settled, monkeypatch, large):
-    monkeypatch.setattr(digests, "LARGE", large)
+def test_a_change_is_seen_even_if_size_and_time_are_put_back(settled):
     before = settled.stat()
     assert digests.sha256(settled) == sha(b"weights")
     settled.write_bytes(b"changed")
     os.utime(settled, ns=(before.st_atime_ns, before.st_mtime_ns))
     assert digests.sha256(settled) == sha(b"changed")
-
-
-def test_that_of_a_large_file_outlives_the_process(settled, monkeypatch):
-    monkeypatch.setattr(digests, "LARGE", 3)
-    digests.sha256(settled)
-    monkeypatch.setattr(digests, "KNOWN", {})
-    monkeypatch.setattr(digests, "taken", lambda *_: pytest.fail("it was read again"))
-    assert digests.sha256(settled) == sha(b"weights")
 
 
 def test_packed_and_unpacked_are_kept_apart(settled):

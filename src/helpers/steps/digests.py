@@ -1,20 +1,15 @@
-"""Digests of files: the SHA-256 of what is in them, taken once for each state of a file, those of large files once for all.
+"""Digests of files: the SHA-256 of what is in them, taken once in a process for each state of a file.
 
 A state is what the file system says without reading: where the file is, its size, and when it was changed. A file that was
 changed in the last second is read every time: a second change within a tick of the clock would leave its state as it is.
 """
 
-import contextlib
 import hashlib
-import os
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from helpers import paths
-
-LARGE = 256 * 2**20  # bytes; the digests of larger files are kept in the store, for other processes
 SETTLED = 10**9  # nanoseconds
 KNOWN: dict[Any, str] = {}
 
@@ -50,7 +45,7 @@ def plainly(file: Path) -> Any:
 
 def sha256(file: Path, opened: Callable[[Path], Any] = plainly) -> str:
     """The SHA-256 of a file's content, as `opened` gives it (unpacked, for instance)."""
-    return once(opened.__name__, [file], lambda: _kept(file, opened))
+    return once(opened.__name__, [file], lambda: taken(file, opened))
 
 
 def once(name: Any, files: list[Path], compute: Callable[[], str]) -> str:
@@ -77,19 +72,3 @@ def taken(file: Path, opened: Callable[[Path], Any] = plainly) -> str:
 
 def _is_settled(state: State | None) -> bool:
     return state is not None and time.time_ns() - state.changed >= SETTLED
-
-
-def _kept(file: Path, opened: Callable[[Path], Any]) -> str:
-    state = state_of(file)
-    if state is None or state.size <= LARGE or not _is_settled(state):
-        return taken(file, opened)
-    place = paths.store() / "digests" / hashlib.sha256(repr((state, opened.__name__)).encode()).hexdigest()
-    with contextlib.suppress(OSError):
-        return place.read_text()
-    digest = taken(file, opened)
-    with contextlib.suppress(OSError):  # a store that cannot be written costs time, no more
-        place.parent.mkdir(parents=True, exist_ok=True)
-        draft = place.with_name(f".{place.name}.{os.getpid()}")
-        draft.write_text(digest)
-        draft.replace(place)
-    return digest
