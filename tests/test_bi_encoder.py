@@ -9,14 +9,14 @@ from transformers import AutoModel
 
 from helpers.data.runs import ranked
 from helpers.data.windows import WindowTokens
-from helpers.encoders import bi_encoder, embeddings
+from helpers.encoders import bi_encoder
 from helpers.encoders.bi_encoder import examples, split
 from helpers.errors import BadInput
 from helpers.networks import backbone
 from helpers.networks.backbone import OWN
 from helpers.networks.encoder import Encoder, build, inputs, wrapped
 from helpers.steps import numerics
-from helpers.systems.bi_encoder import BiEncoder, reading
+from helpers.systems.bi_encoder import BiEncoder
 from helpers.systems.testbed import Testbed
 from helpers.systems.zero_shot import ZeroShotReranker
 
@@ -212,17 +212,6 @@ def test_a_run_is_the_brute_force_over_the_embeddings(tiny, passages, store):
     expected = [f"p{n}" for row in queries @ texts.T for n in np.argsort(-row)[:3]]
     assert tiny.run(bed, 3).value()["doc_id"].tolist() == expected
     assert len(tiny.run(bed, 100).value()) == 8 * 8  # deeper than the collection
-
-
-@pytest.mark.slow
-def test_encoding_in_shards_changes_nothing(tiny, passages, store, monkeypatch, tmp_path):
-    bed, encoder = Testbed(str(passages)), backbone.resolve("packaged:0")
-    whole = np.load(tiny.zero_shot().embeddings(bed).value() / "passages.npy")
-    monkeypatch.setattr(embeddings, "SHARD", 3)
-    tokens = reading(bed).tokens(encoder).value()
-    encode = embeddings.passage_embeddings.definition.function
-    encode(bed.store.value(), tokens, encoder, "mean", True, False, 24, folder=tmp_path)
-    assert np.allclose(np.load(tmp_path / "passages.npy"), whole, atol=0.01)
 
 
 @pytest.mark.slow

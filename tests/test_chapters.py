@@ -27,7 +27,6 @@ def parameter(annotation, default=None):
 @pytest.fixture
 def template(tmp_path, monkeypatch):
     """Writes a template `fake` whose parameter cell is the given source."""
-    import nbformat
     monkeypatch.setattr(paths, "NOTEBOOKS", tmp_path)
 
     def write(source, tags=("parameters",)):
@@ -99,10 +98,6 @@ def test_wrong_texts_of_the_command_line(annotation, text):
 @pytest.mark.parametrize("text", ["[bm25,/a/bi-encoder]", "[ 'bm25', '/a/bi-encoder' ]", '["bm25", "/a/bi-encoder"]'])
 def test_a_list_of_words_needs_no_quotes(text):
     assert parameter("list[str]").parse(text) == ["bm25", "/a/bi-encoder"]
-
-
-def test_an_empty_list_of_depths_leaves_the_pairwise_stage_out():
-    assert chapters.resolve("search_application", "almanac", {"paired": "[]"})["paired"] == []
 
 
 def test_defaults_give_way_to_the_profile_and_that_to_the_command_line(profile):
@@ -256,7 +251,8 @@ def test_nonsense_is_refused_with_the_name_the_value_and_what_is_allowed(chapter
 
 @pytest.mark.parametrize(("chapter", "name", "text"), [
     ("collection", "b", "1"), ("collection", "queries", "0"), ("depth", "depths", "[]"), ("cost", "devices", "[]"),
-    ("seeds", "seeds", "[0]"), ("does_it_work", "warm_up", "0"), ("explorer", "depth", "3"), ("speed", "unit", "")])
+    ("seeds", "seeds", "[0]"), ("does_it_work", "warm_up", "0"), ("explorer", "depth", "3"), ("speed", "unit", ""),
+    ("search_application", "paired", "[]")])
 def test_ends_of_what_is_allowed(chapter, name, text):
     chapters.resolve(chapter, "almanac", {name: text})
 

@@ -30,17 +30,11 @@ def test_a_smaller_collection_is_the_beginning_of_a_larger_one(real, monkeypatch
         assert np.array_equal(resized(real, size, 1.0, 1), largest[:size])
 
 
-def test_a_part_is_of_real_vectors_in_random_order(real):
-    part = resized(real, 20, 1.0, 1)
-    assert rows(part) < rows(real)
-    assert len(rows(part)) == 20
+def test_a_part_is_of_real_vectors_in_random_order_and_a_larger_one_has_them_all_and_others(real):
+    part, copies = (resized(real, size, 1.0, 1) for size in (20, 120))
+    assert rows(part) < rows(real) == rows(copies[:50])
+    assert (len(rows(part)), len(rows(copies))) == (20, 120)
     assert not np.array_equal(part, real[:20])
-
-
-def test_a_larger_one_has_all_the_real_ones_and_others(real):
-    copies = resized(real, 120, 1.0, 1)
-    assert rows(copies[:50]) == rows(real)
-    assert len(rows(copies)) == 120
 
 
 @pytest.mark.parametrize("noise", [0.25, 0.5])
