@@ -14,7 +14,6 @@ from helpers.retrieval.fusion import (
     UNCUT,
     alternating,
     consistency,
-    consistency_at_depth,
     means,
     reciprocal_rank,
     weighted_sum,
@@ -162,10 +161,3 @@ def test_a_query_without_documents_lowers_no_mean_and_one_that_the_reference_lac
     table = factors(run_of(q="ab"), run_of(q="ab", nothing_here="c"), [2])
     assert (table["query_id"].tolist(), means(table).to_dict()) == (["q"], {2: 1.0})
     assert by_depth(run_of(q="ab", r="ab"), run_of(q="ab"), [2]) == {("q", 2): 1.0, ("r", 2): 0.0}
-
-
-def test_the_values_at_one_depth_are_indexed_by_query():
-    table = factors(run_of(q="ab", r="xb"), run_of(q="a", r="x"), [1, 2])
-    assert consistency_at_depth(table, 2)[MEASURE].to_dict() == {"q": 0.5, "r": 0.5}
-    assert consistency_at_depth(table, 1)[MEASURE].to_dict() == {"q": 1.0, "r": 1.0}
-    assert consistency_at_depth(table, 2).index.name == "query_id"

@@ -151,8 +151,3 @@ def consistency(run: pd.DataFrame, reference: pd.DataFrame, depths: list[int]) -
 def means(table: pd.DataFrame) -> pd.Series:
     """The factor by depth: the mean over the queries that have one."""
     return table.groupby("depth")[MEASURE].mean()
-
-
-def consistency_at_depth(table: pd.DataFrame, depth: int) -> pd.DataFrame:
-    """The factors at one depth, indexed by query_id: the values of an evaluation."""
-    return table[table["depth"] == depth].set_index("query_id")[[MEASURE]]
