@@ -40,12 +40,9 @@ def test_aggregations_by_hand(how):
     assert [tuple(row) for row in aggregate(WINDOWS, how).to_numpy()] == BY_HAND[how]
 
 
-def test_window_ten_comes_after_window_nine():
+def test_window_ten_comes_after_window_nine_and_a_document_id_may_have_a_hash_itself():
     scores = run_of(q={"a#10": 0.75, "a#9": 0.25})  # as texts 10 is before 9
     assert aggregate(scores, "first")["score"].tolist() == [0.25]
-
-
-def test_a_document_id_may_have_a_hash_itself():
     frame = run_of(q={"x#1#0": 0.25, "x#1#1": 0.75, "x#2#0": 0.5})
     assert [tuple(row) for row in aggregate(frame, "max").to_numpy()] == [("q", "x#1", 0.75), ("q", "x#2", 0.5)]
 
@@ -61,16 +58,6 @@ def test_documents_that_were_not_scored_follow_in_their_old_order():
 
 
 # ---- re-ranking ----
-
-@pytest.mark.slow
-def test_a_model_learns_and_logs(tiny, store):
-    log = tiny.log.value()
-    assert (log["steps"], log["pairs"], log["positives"], log["evaluation_pairs"]) == (4, 8, 4, 2)
-    assert [line["step"] for line in log["log"] if "eval_loss" in line] == [0, 2, 4]
-    folder = tiny.model.value()
-    assert {file.name for file in folder.iterdir()} >= {"model.safetensors", "config.json", "tokenizer.json", "log.json"}
-    assert not list(folder.rglob("*.bin"))  # safetensors only
-
 
 @pytest.mark.slow
 def test_the_seed_decides_the_head(tiny, store):

@@ -116,9 +116,6 @@ def test_the_share_counts_divisions():
     assert significant_share(moved, 10, divisions=40)[0] == np.mean(one_by_one)
 
 
-# ---- power ----
-
-
 # ---- correlations of ranks ----
 
 def test_rho_by_hand():

@@ -87,9 +87,6 @@ def test_a_query_without_question_word_has_a_type_by_our_own_rule_only():
     assert answer_type("what is the temperature", WIDER) is None
 
 
-# ---- hostile queries ----
-
-
 # ---- on the Almanac ----
 
 def test_most_questions_of_the_almanac_get_their_label():

@@ -33,7 +33,6 @@ def digests(folder):
 
 # ---- The Almanac; the counts are those of its data sheet ----
 
-
 def test_almanac_split_sizes(almanac):
     queries = pd.concat([almanac.queries(split).assign(split=split) for split in almanac.splits])
     assert queries["split"].value_counts().to_dict() == {"train": 3595, "dev": 600, "test": 1799, "topics": 60}
@@ -75,7 +74,6 @@ def test_almanac_document_holds_its_passages(almanac):
 
 # ---- streaming ----
 
-
 def test_a_folder_is_read_line_by_line(tmp_path):
     folder = fill(tmp_path / "f")
     (folder / "collection.tsv").write_text("p1\tfine\nbroken\n")
@@ -86,7 +84,6 @@ def test_a_folder_is_read_line_by_line(tmp_path):
 
 
 # ---- digests of parts ----
-
 
 def test_a_changed_query_changes_the_queries_alone(tmp_path):
     before, after = digests(fill(tmp_path / "a")), digests(fill(tmp_path / "b", query="what is a lake"))
@@ -109,7 +106,6 @@ def test_a_part_is_made_again_from_its_recipe(tmp_path):
 
 
 # ---- opening ----
-
 
 def test_a_family_whose_splits_alone_are_datasets_shares_its_texts(tmp_path, monkeypatch):
     monkeypatch.setenv("IR_DATASETS_HOME", str(tmp_path))

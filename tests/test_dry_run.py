@@ -94,14 +94,6 @@ def test_the_process_is_left_as_it_was(steps_module):
     assert ledger.USED == {}
 
 
-def test_with_everything_fresh_all_is_missing_and_the_old_values_stand_in(steps_module, monkeypatch):
-    steps_module.total([steps_module.doubled(steps_module.numbers(3), 2)]).value()
-    monkeypatch.setenv("BOOK_FRESH", "99999999999")
-    plan = chapter(WHOLE)
-    assert names(plan) == ["numbers", "doubled", "total"]
-    assert plan.stopped == []
-
-
 def test_a_recorded_run_is_found_as_such(steps_module):
     steps_module.numbers(3).value()
     ship("numbers")

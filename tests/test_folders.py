@@ -90,7 +90,6 @@ def test_judgments_of_two_units_in_one_folder(make):
 
 # ---- names of files ----
 
-
 PASSAGES = {"collection.tsv": "p1\ta pond\np2\ta river\n", "queries.train.tsv": "1\ttrain query\n",
             "qrels.train.tsv": "1\t0\tp1\t1\n",
             "queries.dev.tsv": "2\tdev query\n3\tof the large set\n", "queries.dev.small.tsv": "2\tdev query\n",

@@ -85,7 +85,6 @@ def test_one_changed_cell_is_noticed(copy, old, new, column):
 
 # ---- the files' form ----
 
-
 @pytest.mark.parametrize("study", published.STUDIES)
 def test_entries_are_complete(study):
     for entry in published.load(study).values():
@@ -119,7 +118,6 @@ def test_a_missing_or_unknown_field_is_refused(copy, new):
 
 
 # ---- looking values up ----
-
 
 def test_a_value_knows_its_place_and_mark():
     entry = published.value("steensland2021", "5.1", "BERT-Mean", "MRR@10")

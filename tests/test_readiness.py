@@ -89,10 +89,6 @@ def log(rise):
                     {"step": 10, "eval_head": 4.0, "eval_exchanged": 4 + rise}]}
 
 
-def test_the_cost_of_an_exchange_is_the_rise_of_the_heads_loss():
-    assert readiness.exchange(log(0.25)).to_dict() == {0: 0.0, 10: 0.25}
-
-
 @pytest.mark.parametrize(("rises", "used"), [((0.0, 0.0), False), ((0.5, 0.09), False), ((0.5, 0.11), True)])
 def test_a_head_uses_cls_if_each_seed_loses_a_tenth_of_a_nat(rises, used):
     assert readiness.uses_cls([log(rise) for rise in rises]) is used

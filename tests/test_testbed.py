@@ -9,11 +9,6 @@ from helpers.pages import page
 from helpers.systems.testbed import Testbed, tuning_bed
 
 
-def test_two_chapters_that_ask_for_the_same_build_the_same_keys():
-    first, second = (Testbed("almanac", queries=40) for _ in range(2))
-    assert first.bm25(1.2, 0.75, 100).key == second.bm25(1.2, 0.75, 100).key
-
-
 def test_k1_changes_the_run_and_not_the_index():
     bed = Testbed("almanac")
     runs = [bed.bm25(k1, 0.4, 10) for k1 in (0.9, 1.2)]

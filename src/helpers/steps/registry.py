@@ -98,14 +98,10 @@ class Form(NamedTuple):
     load: Callable[[Any], Any]
 
 
-def write_gzip(file: Path, text: str) -> None:
-    """Compress a text; without time and file name, so that the bytes depend on it alone."""
-    file.write_bytes(gzip.compress(text.encode(), compresslevel=6, mtime=0))
-
-
 def _save_table(value: pd.DataFrame, folder: Path) -> None:
     frame = value.reset_index(drop=True)
-    write_gzip(folder / "table.csv.gz", frame.to_csv(index=False, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC))
+    text = frame.to_csv(index=False, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
+    (folder / "table.csv.gz").write_bytes(gzip.compress(text.encode(), compresslevel=6, mtime=0))  # the same bytes at any time
     kinds = {"i": "int64", "f": "float64", "b": "bool"}
     types = {column: kinds.get(frame[column].dtype.kind, "str") for column in frame.columns}
     (folder / "dtypes.json").write_text(json.dumps(types))
