@@ -87,18 +87,6 @@ def test_a_file_that_is_there_is_checked_and_a_wrong_one_is_kept(served, address
     assert served.requested == []
 
 
-def test_a_checked_file_is_hashed_again_only_when_it_has_changed(address, tmp_path, monkeypatch):
-    target, hashed = fetch(address, tmp_path / "f", md5=MD5), []
-    real = downloads.hashlib.file_digest
-    monkeypatch.setattr(downloads.hashlib, "file_digest", lambda *given: hashed.append(1) or real(*given))
-    fetch(address, target, md5=MD5)
-    assert hashed == []
-    target.write_bytes(CONTENT[::-1])
-    with pytest.raises(BadInput):
-        fetch(address, target, md5=MD5)
-    assert hashed == [1]
-
-
 def test_without_a_server_the_error_says_what_to_put_where(tmp_path, monkeypatch):
     monkeypatch.setattr(downloads, "PAUSE", 0.0)
     with socket.socket() as unused:

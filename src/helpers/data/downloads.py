@@ -9,7 +9,6 @@ import errno
 import functools
 import hashlib
 import http.client
-import json
 import os
 import shutil
 import time
@@ -45,12 +44,10 @@ def fetch(url: str, target: Path, size: int | None = None, md5: str | None = Non
         BadInput: for a wrong digest, or too little disk.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
-    part, checked = (target.with_name(target.name + end) for end in (".part", ".checked"))
+    part = target.with_name(f"{target.name}.part")
     with FileLock(f"{target}.lock"):
         if target.exists():
-            if not checked.exists() or checked.read_text() != _state(target, md5):
-                _check(url, target, md5, "remove it and call again, or put the right file there")
-                checked.write_text(_state(target, md5))
+            _check(url, target, md5, "remove it and call again, or put the right file there")
             return target
         if size is not None and _length(part) > size:
             part.unlink()
@@ -64,7 +61,6 @@ def fetch(url: str, target: Path, size: int | None = None, md5: str | None = Non
         with part.open("rb") as whole:
             os.fsync(whole.fileno())
         part.replace(target)
-        checked.write_text(_state(target, md5))
     return target
 
 
@@ -150,11 +146,6 @@ def _check(url: str, file: Path, md5: str | None, mend: str) -> None:
             own = hashlib.file_digest(stream, functools.partial(hashlib.md5, usedforsecurity=False)).hexdigest()
         if own != md5:
             raise BadInput(f"{url} should have the md5 {md5}, and this has {own}", file=file, mend=mend)
-
-
-def _state(file: Path, md5: str | None) -> str:
-    """In which a file was checked: hashing 25 GB takes a minute."""
-    return json.dumps({**({"md5": md5} if md5 else {}), "size": file.stat().st_size, "changed": file.stat().st_mtime_ns})
 
 
 def _length(part: Path) -> int:
