@@ -36,6 +36,7 @@ TOLERANCE = {"run": 0.02, "table": 0.02, "json": 0.05, "folder": 0.02}  # larges
 LIMIT = 3_000_000  # bytes: a recorded run is small, or it is not recorded
 LIMIT_OF_BASE = 25_000_000  # of the one set of weights that is shipped
 QUICK = 5.0  # seconds: what takes less, on a busy machine too, is made again from what it rests on
+BELOW = 25.0  # seconds: an index of the texts, or BM25's run over it, takes less, and a page makes it anyway
 VERIFIED = "verified.json"  # beside the recorded runs: when each was verified last, and the digest of its manifest then
 
 
@@ -81,7 +82,7 @@ def rests_elsewhere(entry: Entry) -> bool:
 def quickly_made(line: dict[str, Any], there: Collection[str]) -> bool:
     """Whether a result takes no time from what is recorded, by its places: measures of a ranking, an aggregation of scores. The
     ledger has a result's inputs before it, so they are there by then."""
-    below = [item for item in line.get("inputs") or [] if ledger.cost(item) > QUICK]
+    below = [item for item in line.get("inputs") or [] if ledger.cost(item) > BELOW]
     keys = {place.rpartition("/")[0] for place in there}
     return (line["seconds"] or 0.0) < QUICK and bool(below) and all(
         f"{item['step']}/{item['key'][:20]}" in keys or quickly_made(item, there) for item in below)
