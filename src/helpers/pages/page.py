@@ -114,15 +114,16 @@ def backbones(*specs: str) -> Fragment:
     models: dict[str, list[str]] = {}
     for spec in filter(None, dict.fromkeys(specs)):
         models.setdefault("packaged" if short_name(spec) == "packaged" else spec, []).append(spec)
-    return prose(*map(history, models.values()), "" if all(spec.startswith("packaged") for spec in models) else AS_IT_IS)
+    told = [history(own, "Another" if number else "The") for number, own in enumerate(models.values())]
+    return prose(*told, "" if all(spec.startswith("packaged") for spec in models) else AS_IT_IS)
 
 
-def history(specs: Sequence[str]) -> str:
+def history(specs: Sequence[str], article: str = "The") -> str:
     """A sentence on what a backbone was before the book trains it, or several that are parts of one model."""
     kind, trained_by = known_backbones().get(short_name(specs[0]), ("", ""))
     before = {"": "of whose training before nothing is known here", "none": f"which was trained on {trained_by}"}
     names = fragments.joined([model_name(spec) for spec in specs])
-    named = f"The backbones are {names}, of one model" if len(specs) > 1 else f"The backbone is {names}"
+    named = f"The backbones are {names}, of one model" if len(specs) > 1 else f"{article} backbone is {names}"
     return f"{named}, {before.get(kind, f'which was trained as a {kind} before: {trained_by}')}."
 
 
