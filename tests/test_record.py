@@ -112,8 +112,8 @@ def test_a_number_that_became_nan_never_agrees():
 
 def test_only_slow_small_values_are_recorded_that_are_not_quickly_made_from_others(fake, monkeypatch):
     monkeypatch.setattr(record, "LIMIT", 100)
-    slow = {"seconds": 10}
-    below = [{"step": "x", "key": "y", "seconds": 9}]
+    slow = {"seconds": 30}
+    below = [{"step": "x", "key": "y", "seconds": 29}]
     uses = [stored("slow", "1").manifest | slow, stored("quick", "2").manifest | {"seconds": 1},
             stored("large", "3", content=" " * 101).manifest | slow,
             stored("index", "4", form="folder").manifest | slow,
@@ -121,7 +121,7 @@ def test_only_slow_small_values_are_recorded_that_are_not_quickly_made_from_othe
             stored("measured", "7").manifest | {"seconds": 0.1, "inputs": [{"step": "slow", "key": recipe.sha256("1")} | slow]},
             {"step": "not_there", "key": "6", "numerics": "exact"} | slow]
     pages_use(one=uses[:3], two=uses[2:] + uses[:1])
-    texts = list(record.record(over=5))
+    texts = list(record.record(over=20))
     assert shipped() == ["slow exact", "slow_by_inputs exact"]
     assert sum(line.startswith("recorded") for line in texts) == 2
     assert any(line.startswith("left out large") for line in texts)
