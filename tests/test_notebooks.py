@@ -71,29 +71,13 @@ every_notebook = pytest.mark.parametrize("file", NOTEBOOKS, ids=lambda file: fil
 
 
 @every_notebook
-def test_outputs_are_stripped(file):
-    for cell in cells_of(file, "code"):
-        assert cell["outputs"] == []
-        assert cell["execution_count"] is None
-
-
-@every_notebook
-def test_there_is_one_parameters_cell_and_no_injected_one(file):
-    tags = [tag for cell in cells_of(file, "code") for tag in tags_of(cell)]
-    assert tags.count("parameters") == 1
-    assert "injected-parameters" not in tags
-
-
-@every_notebook
-def test_the_first_cell_is_the_title(file):
-    first = json.loads(file.read_text())["cells"][0]
-    assert first["cell_type"] == "markdown"
-    assert "".join(first["source"]).startswith("# ")
-
-
-@every_notebook
-def test_code_cells_have_at_most_15_lines(file):
-    for cell in cells_of(file, "code"):  # parameters are declarations, and a chapter of several experiments has more of them
+def test_a_template_is_small_cells_without_outputs_one_of_them_its_parameters_below_its_title(file):
+    title, code = json.loads(file.read_text())["cells"][0], cells_of(file, "code")
+    assert title["cell_type"] == "markdown" and "".join(title["source"]).startswith("# ")
+    tags = [tag for cell in code for tag in tags_of(cell)]
+    assert tags.count("parameters") == 1 and "injected-parameters" not in tags
+    for cell in code:
+        assert (cell["outputs"], cell["execution_count"]) == ([], None)
         assert len(cell["source"].splitlines()) <= 15, cell["source"]
 
 

@@ -1,6 +1,7 @@
 import random
 
 import pandas as pd
+import pytest
 
 from helpers.data.runs import COLUMNS, cut, ranked, read_trec, to_trec
 
@@ -13,20 +14,13 @@ RUN = run_of(("q2", "a", 1.5), ("q2", "b", 0.5), ("q1", "c", 2.0))
 TREC = "q2 Q0 a 1 1.5 book\nq2 Q0 b 2 0.5 book\nq1 Q0 c 1 2.0 book\n"  # by hand: the order of the queries is kept
 
 
-def test_ties_are_broken_by_document_id():
-    run = ranked(run_of(("q", "d10", 1.0), ("q", "d9", 1.0), ("q", "d1", 1.0), ("q", "z", 2.0)))
-    assert run["doc_id"].tolist() == ["z", "d9", "d10", "d1"]  # as trec_eval: texts, descending
-
-
-def test_queries_stay_in_the_order_of_their_first_row():
-    run = ranked(run_of(("q2", "a", 1.0), ("q1", "b", 9.0), ("q2", "c", 2.0)))
-    assert run.to_numpy().tolist() == [["q2", "c", 2.0], ["q2", "a", 1.0], ["q1", "b", 9.0]]
-    assert run.index.tolist() == [0, 1, 2]
-
-
-def test_depth_cuts_every_query_after_the_ties_are_broken():
-    run = ranked(run_of(("q1", "b", 1.0), ("q1", "a", 1.0), ("q1", "c", 1.0), ("q2", "d", 1.0)), depth=2)
-    assert run["doc_id"].tolist() == ["c", "b", "d"]
+@pytest.mark.parametrize("rows, depth, expected", [
+    ([("q", "d10", 1.0), ("q", "d9", 1.0), ("q", "d1", 1.0), ("q", "z", 2.0)], None, "z d9 d10 d1"),  # as trec_eval: texts
+    ([("q2", "a", 1.0), ("q1", "b", 9.0), ("q2", "c", 2.0)], None, "c a b"),  # queries in the order of their first row
+    ([("q1", "b", 1.0), ("q1", "a", 1.0), ("q1", "c", 1.0), ("q2", "d", 1.0)], 2, "c b d")])  # cut after ties are broken
+def test_ties_are_broken_by_document_id_and_every_query_is_cut(rows, depth, expected):
+    run = ranked(run_of(*rows), depth)
+    assert run["doc_id"].tolist() == expected.split() and run.index.tolist() == [*range(len(run))]
 
 
 def test_a_run_as_text_and_its_head():

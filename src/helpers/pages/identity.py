@@ -44,11 +44,6 @@ def identity_table(systems: Systems, bed: Testbed, candidates: int, *untrained: 
         for name, system in systems.items() for shown in [gap_of(system, bed, candidates)]))
 
 
-def gap_text(system: Evaluation, bed: Testbed, candidates: int) -> str:
-    """A system's gap as tables show it; empty where no article is of one split alone."""
-    return "" if splitting(bed) is None else signed(gap_of(system, bed, candidates).gap)
-
-
 def knows_articles(system: Evaluation, untrained: Evaluation, bed: Testbed, candidates: int) -> str:
     """Why nothing may be concluded from a system whose gap is wider than that of an untrained one by more than the tolerance, by
     the interval of the excess."""
