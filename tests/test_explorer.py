@@ -179,11 +179,6 @@ def test_passages_beyond_the_first_come_in_files_of_their_own(monkeypatch):
     assert not set("<>&") & set(scripts[2])
 
 
-def test_a_number_that_no_browser_reads_is_refused():
-    with pytest.raises(ValueError):
-        explorer.as_scripts({"score": float("nan")})
-
-
 def test_the_same_data_gives_the_same_file_and_address(collected, tmp_path, monkeypatch):
     monkeypatch.setattr(paths, "BOOK", tmp_path)
     first, second = explorer.write(collected(), "one"), explorer.write(collected(), "two")

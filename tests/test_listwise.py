@@ -12,12 +12,9 @@ from safetensors.torch import load_file
 
 from helpers.data.collection_base import Text
 from helpers.data.windows import WHOLE
-from helpers.errors import BadInput
 from helpers.networks import backbone
-from helpers.networks.fine_tuning import RankerTraining
 from helpers.reranking import listwise
 from helpers.reranking.groups import (
-    Groups,
     answered_groups,
     groups_compared,
     groups_in_common,
@@ -250,10 +247,3 @@ def test_seeds_share_the_queries_that_are_held_out():
     base = ListwiseReranker(seed=3)
     assert [(model.seed, model.held_out_seed) for model in base.over_seeds([3, 4])] == [(3, None), (4, 3)]
     assert base.over_seeds([4])[0].over_seeds([3])[0] == base
-
-
-@pytest.mark.parametrize("queries", [0, 1, 4])
-def test_too_few_training_queries_are_told(queries):
-    groups = pd.DataFrame([(f"q{n}", "w", 1.0) for n in range(queries)], columns=["query_id", "window_id", "teacher"])
-    with pytest.raises(BadInput, match=f"{queries} training queries, .* batch of 4. Mend: give more"):
-        Groups(groups, pd.DataFrame(), None, None, RankerTraining(batch_size=4))

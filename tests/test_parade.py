@@ -9,7 +9,6 @@ import torch
 
 from helpers.data.collection import open_collection
 from helpers.data.texts import split_of, splits_of
-from helpers.errors import BadInput
 from helpers.reranking import parade
 from helpers.reranking.aggregation import aggregate
 from helpers.reranking.parade import DOCUMENTS, HEAD, STATES, Documents, group_run
@@ -55,11 +54,6 @@ def test_the_transformer_does_not_see_what_is_padded():
     mask = torch.tensor([[True, True, False]])
     assert torch.allclose(network(states, mask), network(other, mask), atol=1e-5)
     assert not torch.allclose(network(states, mask), network(states, torch.ones_like(mask)), atol=1e-5)
-
-
-def test_an_unknown_aggregation_is_an_error_with_the_known_ones():
-    with pytest.raises(BadInput, match="firstp, maxp"):
-        parade.network("median", HEAD_OF_TWO)
 
 
 def test_groups_become_runs():

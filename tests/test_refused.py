@@ -13,14 +13,20 @@ from helpers.data.windows import windows
 from helpers.encoders.nearest_neighbours import compressed
 from helpers.errors import BadInput
 from helpers.evaluation.all_pairs import all_pairs, divide
+from helpers.evaluation.measures import per_query
 from helpers.evaluation.significance import mean_interval, paired, unpaired
 from helpers.evaluation.variance import components
+from helpers.evaluation.verdicts import judge
 from helpers.networks import backbone
 from helpers.networks.backbone import parse_architecture
-from helpers.pages import carried, encoders, readiness, stages
-from helpers.reranking import listwise
+from helpers.networks.fine_tuning import RankerTraining
+from helpers.pages import carried, encoders, explorer, readiness, stages
+from helpers.pages.discussion import failed
+from helpers.reranking import listwise, parade
+from helpers.reranking.groups import Groups
 from helpers.reranking.losses import total
 from helpers.retrieval import indexes
+from helpers.retrieval.feedback import Sizes, expansion
 from helpers.retrieval.fusion import weighted_sum
 from helpers.steps import cluster, rebuild, recipe, registry
 from helpers.systems.bi_encoder import BiEncoder, DistilledEncoder
@@ -30,7 +36,7 @@ from helpers.systems.rerankers import ListwiseReranker
 from helpers.systems.reranking_experiment import RerankingExperiment
 from helpers.systems.testbed import SplitTestbed, Testbed
 from press import cite
-from toys import of_values, run_of
+from toys import of_values, qrels_of, run_of
 
 TEN = " ".join(map(str, range(10)))
 REFUSED = [
@@ -50,6 +56,7 @@ REFUSED = [
     ("no cluster '.*Mend: use local, slurm, or the address", lambda spec: cluster._opened(spec, 0), "dask", "LOCAL",
      "localhost:8786", "tcp://"),
     ("unknown form '.*': one of table, json, folder", lambda form: registry.FORMS[form].save({}, Path()), "pickle", "", "Table"),
+    ("Out of range float", lambda value: registry.FORMS["json"].save({"x": value}, Path()), float("nan")),
     (".", recipe.describe, float("nan"), float("inf"), float("-inf"), np.array([1]), np.int64(1), np.bool_(True), {1, 2},
      frozenset(), b"x", object(), 1j, {"a": [1, (2, {"b": {3}})]}, [0.5, float("nan")], {"step": 1}, {1: 2}),
     # evaluation
@@ -61,6 +68,11 @@ REFUSED = [
     ("queries cannot be divided into", lambda two: divide(*two), (9, 10), (10, 1), (0, 2), (5, 0)),
     ("at least two queries and two seeds are wanted, got 2 and 1", lambda _: components(pd.DataFrame([[1.0], [2.0]]))),
     ("at least two queries and two seeds are wanted, got 1 and 2", lambda _: components(pd.DataFrame([[1.0, 2.0]]))),
+    ("not one of ir_measures'", lambda name: per_query(run_of(q="a"), qrels_of(q="a"), [name]), "Foo@10", "RR@x", "", "nDCG@@"),
+    ("1 queries have no judgments, 'q9' among them",
+     lambda _: per_query(run_of(q1="a"), qrels_of(q1="a"), ["AP"], queries=["q1", "q9"])),
+    ("direction 'better': higher, lower, no-difference, no-gain",
+     lambda direction: judge(direction, paired([1.0, 2.0], [0.0, 0.5]), 0.05), "better"),
     ("at least two seeds", lambda _: over_seeds("s", [of_values([1.0], "a")])),
     ("same queries", lambda _: over_seeds("s", [of_values([1.0], "a"), of_values([1.0, 0.0], "b")])),
     # networks and what they are trained with
@@ -80,7 +92,14 @@ REFUSED = [
     ("negatives 'all': one of bm25, dense, both", lambda source: ListwiseReranker(negatives=source), "all"),
     ("trainable '.*': all, pooler or head", lambda part: listwise.adjust(None, part), "", "body", "Head", "classifier"),
     ("aggregation 'median': one of mean, max", lambda how: RerankingExperiment(None, None, aggregation=how), "median"),
+    ("training queries, .* batch of 4. Mend: give more", lambda count: Groups(
+        pd.DataFrame([(f"q{n}", "w", 1.0) for n in range(count)], columns=["query_id", "window_id", "teacher"]), pd.DataFrame(),
+        None, None, RankerTraining(batch_size=4)), 0, 1, 4),
+    ("firstp, maxp", lambda how: parade.network(how, {"weight": np.ones((1, 2), np.float32), "bias": np.ones(1, np.float32)}),
+     "median"),
     # first stages
+    ("'bread' occurs 3 times in some documents, 2 in all",
+     lambda _: expansion({"bread": 3}, {"bread": 2}, Sizes(documents=15, words=120, trusted=8), 1)),
     ("between 0 and 1", lambda weight: weighted_sum(run_of(q="a"), run_of(q="b"), weight, 10), -0.1, 1.1),
     ("sqrt, none", lambda smoothing: DeepCT(smoothing=smoothing), "log"),
     ("no code '.*take other `codes`", lambda two: compressed(two[0], np.ones((two[1], 32), np.float32), 1), ("SQ99", 300),
@@ -89,6 +108,9 @@ REFUSED = [
     ("have one name", lambda names: stages.runs(first_stages(), names, None, 10), ["a/run.x.txt", "b/run.x.txt"],
      ["bm25", "bm25"]),
     # pages and the press
+    ("is no condition", lambda text: failed(text, {}, "RR@10"), "", "high low", "high = low", "high > low, low > high",
+     "__import__('os') > low"),
+    ("Out of range float", explorer.as_scripts, {"score": float("nan")}),
     ("str: a page carries evaluations", carried.collect, {"BM25": "the first stage"}),
     ("one name", lambda two: encoders.models(BiEncoder(), two, ["mean"]),
      ["hub:a/bert-base-uncased@1", "hub:b/bert-base-uncased@1"]),

@@ -57,11 +57,6 @@ def test_json_round_trips(tmp_path, value):
     assert repr(back) == repr(value)  # 1 and 1.0 and True are equal, their representations are not; names keep their order
 
 
-def test_json_refuses_nan(tmp_path):
-    with pytest.raises(ValueError):
-        registry.FORMS["json"].save({"x": float("nan")}, tmp_path)
-
-
 @pytest.mark.parametrize(("form", "value"), [
     ("run", pd.DataFrame({"query_id": ["q"], "doc_id": ["d"], "score": [0.25]})),
     ("table", pd.DataFrame({"text": HARD_TEXTS, "n": range(len(HARD_TEXTS))})),

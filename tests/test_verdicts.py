@@ -80,11 +80,6 @@ def test_the_margin_itself_is_not_within_the_margin():
     assert judge("no-difference", edge, 0.0501) == AGREES
 
 
-def test_an_unknown_direction():
-    with pytest.raises(ValueError, match="direction 'better': higher, lower, no-difference, no-gain"):
-        judge("better", trial(0.03, 0.07))
-
-
 def test_what_chance_would_give():
     assert false_discovery_rate(40, 20) == pytest.approx(0.1)  # two of forty, of twenty that were decided
     assert false_discovery_rate(40, 1) == 1.0
