@@ -42,13 +42,10 @@ def test_a_hostile_text_stays_text():
     assert tips(drawn([1.0], ["</title><script>x</script>&\\1"])) == ["&lt;/title&gt;&lt;script&gt;x&lt;/script&gt;&amp;\\1"]
 
 
-def test_lines_say_name_value_and_place():
+def test_lines_say_name_value_and_place_and_points_their_names_whatever_order_they_were_given_in():
     lines = {"BM25": pd.Series([0.25, 0.5], index=[1, 100]), "BERT": pd.Series([0.75], index=[10])}
     texts = tips(plots.curves(lines, "depth", "recall", "Recall."))
     assert texts == ["BM25: 0.250 at 1", "BM25: 0.500 at 100", "BERT: 0.750 at 10"]
-
-
-def test_points_say_their_names_whatever_order_they_were_given_in():
     frame = pd.DataFrame({"rate": [20.0, 5.0], "RR@10": [0.5, 0.6]}, index=["large", "small"])
     assert tips(scatter.points(frame, "rate", "RR@10", "Models.")) == ["small: 0.600 at 5", "large: 0.500 at 20"]
 

@@ -74,10 +74,3 @@ def test_what_another_process_holds_stays_with_its_checkpoints(place, capsys):
         holder.stdin.close()
     assert "removed 1 of 2" in (said := capsys.readouterr().out) and "index aaaaaaaaaa: a process holds it" in said
     assert place.find("index", KEYS[0], "exact") is not None
-
-
-@pytest.mark.parametrize("age", ["30", "d", "-1d", "3w"])
-def test_an_age_that_is_none_is_refused(age, capsys):
-    with pytest.raises(SystemExit):
-        cli.main(["store", f"--older={age}"])
-    assert "give 30d or 12h" in capsys.readouterr().err

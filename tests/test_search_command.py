@@ -50,19 +50,6 @@ def test_feedback_finds_documents_that_share_no_word_with_the_query(search, feed
     assert "no document" in search("the of and", "--feedback", feedback)[1]
 
 
-@pytest.mark.parametrize("option, wrong, known", [("--reranker", "gpt", RERANKERS), ("--first-stage", "gpt", ("bm25",)),
-                                                  ("--feedback", "rocchio", FEEDBACK),
-                                                  ("--unit", "window", ("document", "passage")), ("-k", "many", ("-k",)),
-                                                  ("-k", "0", ("from 1 to",)), ("-k", "-3", ("from 1 to",))])
-def test_an_unknown_choice_is_refused_with_the_known_ones(capsys, option, wrong, known):
-    with pytest.raises(SystemExit) as stopped:
-        main(["search", "bread", option, wrong])
-    message = capsys.readouterr().err
-    assert stopped.value.code == 2
-    assert option in message and wrong in message
-    assert all(name in message for name in known)
-
-
 def test_every_choice_of_the_command_line_is_one_of_the_command(monkeypatch):
     calls, nothing = [], pd.DataFrame(columns=["query", "rank", "doc_id", "score", "title"])
     monkeypatch.setattr(search_command, "search", lambda queries, **options: calls.append(options) or nothing)
