@@ -6,10 +6,11 @@ from itertools import product
 
 from helpers.errors import BadInput
 from helpers.evaluation.verdicts import model_name, short_name
+from helpers.networks import backbone
 from helpers.pages.results import Results
 from helpers.retrieval.bm25 import K1, B
-from helpers.systems.bi_encoder import BiEncoder
-from helpers.systems.evaluated import Evaluation, evaluate, evaluate_values
+from helpers.systems.bi_encoder import BiEncoder, DistilledEncoder
+from helpers.systems.evaluated import evaluate, evaluate_values
 from helpers.systems.testbed import Testbed
 
 STUDY = "david2020"
@@ -32,6 +33,13 @@ def models(base: BiEncoder, specs: Sequence[str], poolings: Sequence[str]) -> di
             for spec, pooling in product(specs, poolings)}
 
 
+def students(base: BiEncoder, spec: str, poolings: Sequence[str]) -> dict[str, BiEncoder]:
+    """A student that learned the states of the whole of its backbone, `MiniLM distilled / Avg`; none if no layers are named."""
+    name = f"{label(backbone.resolve(spec).whole().spec)} distilled" if spec else ""
+    return {f"{name} / {POOLINGS[pooling]}": replace(DistilledEncoder(spec, base.collection, base.unit).of(base), pooling=pooling)
+            for pooling in poolings if spec}
+
+
 def variants(models: Mapping[str, BiEncoder], trained: bool) -> dict[str, BiEncoder]:
     """Every model after its training, then every model before it; without `trained` the latter alone."""
     before = {f"{name}, {BEFORE}": model.zero_shot() for name, model in models.items()}
@@ -51,8 +59,3 @@ def evaluations(bed: Testbed, models: Mapping[str, BiEncoder], depth: int, measu
     runs = {"BM25": bed.bm25(K1, B, depth), **{name: model.run(bed, depth) for name, model in models.items()}}
     return Results({name: (evaluate if listed is None or name in listed else evaluate_values)(name, run, bed, measures)
                     for name, run in runs.items()})
-
-
-def searched(name: str, model: BiEncoder, bed: Testbed, depth: int) -> Evaluation:
-    """One model, by exact search over the whole collection."""
-    return evaluate(name, model.run(bed, depth), bed, measures(depth))
