@@ -84,6 +84,16 @@ def test_one_query_or_a_list(folder, store):
     assert two[two["query"] == "bread oven"]["doc_id"].tolist() == one["doc_id"].tolist()
 
 
+@pytest.mark.parametrize("aggregation", ["max", "first"])
+@pytest.mark.parametrize("feedback", [None, Feedback(min_documents=1), Feedback(min_documents=1, retrieve=False)])
+def test_the_window_that_decided_is_the_best_or_the_first(folder, store, aggregation, feedback):
+    pipeline = Pipeline(Letters(), feedback, candidates=2, aggregation=aggregation)
+    bed = replace(SearchTestbed(str(folder), adhoc_queries=adhoc_queries(["bread oven"])), words=6, overlap=2)
+    decided, read = pipeline._decided(bed), [*pipeline.stages(bed).values()][-1].value()
+    assert len(decided) == min(2, len(read)) and {doc_id for _, doc_id in decided} <= set(read["doc_id"])
+    assert aggregation == "max" or set(decided.values()) == {0}
+
+
 def test_a_search_cuts_and_tokenises_what_it_reads_alone(folder, store):
     asked, model = adhoc_queries(["bread oven", "iron"]), ZeroShotReranker()
     bed, whole = (kind(str(folder), adhoc_queries=asked) for kind in (SearchTestbed, Testbed))

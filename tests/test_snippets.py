@@ -1,6 +1,6 @@
 """Snippets: the stretch of a text that has most of the query's words."""
 
-from helpers.systems.pipeline import WORDS, snippet
+from helpers.systems.pipeline import WORDS, passage, snippet
 
 
 def test_the_stretch_with_most_of_the_querys_words_is_shown():
@@ -19,3 +19,10 @@ def test_a_text_without_them_shows_its_beginning_and_a_short_one_all():
 def test_the_last_words_can_be_shown():
     body = " ".join(["filler"] * 97 + ["bread"])
     assert snippet(body, "bread").endswith("bread")
+
+
+def test_a_window_is_shown_from_its_first_sentence_without_the_title():
+    assert passage("On bread the crust. Why it browns. Sugars", "On  bread", False) == "… Why it browns. Sugars"
+    assert passage("On bread the crust. Then", "On bread", True) == "the crust. Then"  # the text's own beginning
+    assert passage("without an end", "", False) == "… without an end"
+    assert passage("word " * (WORDS + 1), "", True).endswith("word …")

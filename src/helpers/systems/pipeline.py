@@ -12,12 +12,14 @@ import re
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Protocol
 
 import pandas as pd
 
 from helpers.data.runs import adhoc_queries, ranks
 from helpers.data.texts import Texts
+from helpers.data.windows import windows
 from helpers.errors import BadInput
 from helpers.networks.backbone import resolve
 from helpers.reranking.aggregation import reranked
@@ -34,7 +36,8 @@ from helpers.systems.zero_shot import ZeroShotReranker
 
 TITLE_WORDS = 12
 LONGEST_TITLE = 300  # characters that are shown
-WORDS, STRIDE = 24, 6  # words of a snippet; between the places where one may begin
+WORDS, STRIDE = 36, 6  # words of a snippet; between the places where one may begin
+SENTENCE = re.compile(r"[.!?]\s+(?=[A-Z0-9])")  # what stands before a new one
 ALL = 10**9  # windows of a query: all that were scored
 SLOW = ("transformers.models.auto.tokenization_auto", "transformers.models.bert.tokenization_bert",  # these are needed first
         "torch", "transformers.models.bert.modeling_bert", "transformers.models.auto.modeling_auto")
@@ -50,6 +53,14 @@ class Retriever(Protocol):
 def import_models() -> None:
     """Begin to import what a cross-encoder or bi-encoder needs, in a thread; whoever needs it sooner waits for it as ever."""
     threading.Thread(target=lambda: [importlib.import_module(name) for name in SLOW], name="imports").start()
+
+
+def passage(window: str, title: str, is_first: bool) -> str:
+    """The beginning of a window without the text's title, from the first sentence that begins in it."""
+    body = window.removeprefix(" ".join(title.split())).strip()
+    begun = None if is_first else SENTENCE.search(body)
+    words = body[begun.end():].split() if begun else body.split()
+    return "… " * (not is_first) + " ".join(words[:WORDS]) + " …" * (len(words) > WORDS)
 
 
 def snippet(body: str, query: str) -> str:
@@ -159,7 +170,7 @@ class Pipeline:
 
         Returns:
             Columns query, rank, doc_id, score, title, snippet; best first. A text without a title has its first words for one,
-            and no snippet.
+            and no snippet. The snippet of a re-ranked text is from the window that decided, of others it has the query's words.
         """
         texts = [queries] if isinstance(queries, str) else list(queries)
         if odd := [text for text in texts if not isinstance(text, str)]:
@@ -171,16 +182,41 @@ class Pipeline:
         run, store = final.value(), Texts(bed.store.value())
         best = run.assign(rank=ranks(run)).query("rank <= @k")
         asked = [texts[int(number) - 1] for number in best["query_id"]]
+        decided = self._decided(bed)
+
+        def shown(query_id: str, doc_id: str) -> str:
+            text = store[doc_id]
+            if not text.title or (query_id, doc_id) not in decided:
+                return snippet(text.body, texts[int(query_id) - 1]) if text.title else ""
+            number = decided[query_id, doc_id]
+            cut = next(islice(windows(text, bed.words, bed.overlap), number, None))
+            return passage(cut.text, text.title, number == 0)
+
         return pd.DataFrame({
             "query": asked, "rank": best["rank"].to_list(), "doc_id": best["doc_id"].to_list(), "score": best["score"].to_list(),
             "title": [title_of(store, doc_id) for doc_id in best["doc_id"]],
-            "snippet": [snippet(text.body, query) if (text := store[doc_id]).title else ""
-                        for doc_id, query in zip(best["doc_id"], asked, strict=True)]})
+            "snippet": [shown(*ids) for ids in best[["query_id", "doc_id"]].itertuples(index=False)]})
+
+    def _decided(self, bed: Testbed) -> dict[tuple[str, str], int]:
+        """By query and re-ranked text the number of the window that decided: the best one, or the first where it alone counts."""
+        if self.model is None:
+            return {}
+        reading, (first, trusted, *later) = bed, self.stages(bed).values()
+        if self.feedback is not None:
+            reading, first = self.feedback.reading(bed, trusted), later[0] if self.feedback.retrieve else first
+        scores = self._scores(reading, first).value()
+        if self.aggregation != "first":
+            scores = scores.sort_values("score", ascending=False, kind="stable")
+        split = scores["doc_id"].astype(str).str.rsplit("#", n=1)
+        best = scores.assign(doc_id=split.str[0], window=split.str[1].astype(int)).drop_duplicates(["query_id", "doc_id"])
+        return best.set_index(["query_id", "doc_id"])["window"].to_dict()
+
+    def _scores(self, bed: Testbed, run: Step) -> Step:
+        assert self.model is not None
+        return self.model.scores(bed.of_candidates(run, self.candidates), run, self.candidates)
 
     def _reranked(self, bed: Testbed, run: Step) -> Step:
-        assert self.model is not None
-        reading = bed.of_candidates(run, self.candidates)
-        return reranked(self.model.scores(reading, run, self.candidates), self.aggregation, run)
+        return reranked(self._scores(bed, run), self.aggregation, run)
 
 
 def with_feedback(name: str, pipeline: Pipeline, feedback: Feedback, pieces: int) -> dict[str, Pipeline]:
