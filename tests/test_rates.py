@@ -111,12 +111,14 @@ def record(timing, seconds):
 
 def test_a_recorded_time_is_checked_by_a_short_measurement(own_store):
     timing = toy_seconds(["a", "b"], 5)
-    record(timing, '{"a": [8.0, 1.0, 4.0], "b": [1.0]}')
+    record(timing, '{"a": [8.0, 1.0, 4.0], "b": [0.99]}')
     shown = spot_check(timing, dict, "seconds", names=["a"], rounds=1)
     assert [row[0] for row in cells(shown)[1:]] == ["a"]
     assert [text.strip() for text in cells(shown)[1][1:]] == ["4.000", "2.000", "0.50×"]
     assert "recorded on The reference, 1 thread of 8 cores" in shown.html
     assert shown.data == {SPOT_CHECK: toy_seconds(["a"], 1).key}
+    assert "no order" not in shown.html  # twice, and not more
+    assert "differs from its recorded one 2.0 times" in spot_check(timing, dict, "seconds", names=["b"], rounds=1).html
 
 
 def test_where_the_times_are_of_this_machine_nothing_is_measured_again(own_store):

@@ -83,12 +83,14 @@ def deeper_and_wider(shapes: Mapping[str, str], tokens: int) -> tuple[str, str] 
 
 
 SPOT_CHECK = "spot_check"  # in a page's data: the key of a measurement that is never recorded
+TWICE = 2.0  # a recorded time that differs by more from one that is measured now ranks nothing
 
 
 def spot_check(recorded: Step, rounds_of: Callable[[Any], Mapping[str, Any]], unit: str, **smaller: Any) -> Fragment:
     """A recorded measurement and a short one that is made now, with the ratio of their medians; nothing is measured again if
     the page's own times are of this machine. `rounds_of` takes the rounds out of a value, numbers by the name of what was
-    measured; `smaller` are the arguments with which the step is a matter of seconds.
+    measured; `smaller` are the arguments with which the step is a matter of seconds. Where a time differs by more than twice, it
+    refuses an order of recorded times that lie as near to each other.
     """
     there = rounds_of(recorded.value())
     if page.source_of(recorded) != "recorded":
@@ -102,7 +104,10 @@ def spot_check(recorded: Step, rounds_of: Callable[[Any], Mapping[str, Any]], un
         [{"measured": name, f"recorded ({unit})": linked(plain(before), recorded),
           f"here ({unit})": linked(plain(now), again), "here / recorded": f"{now / before:.2f}×"}
          for name, (before, now) in pairs.items()])
-    return Fragment(shown.html, data={SPOT_CHECK: again.key})
+    most = max((max(now / before, before / now) for before, now in pairs.values()), default=1.0)
+    refused = (f"<p>A time differs from its recorded one {most:.1f} times, so recorded times that lie nearer to each other have no "
+               "order here.</p>") if most > TWICE else ""
+    return Fragment(shown.html + refused, data={SPOT_CHECK: again.key})
 
 
 PUBLISHED_HEADS = ("model", "layers/dimensions/heads", "published", "relative")  # of a table beside the study's rates

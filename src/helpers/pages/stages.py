@@ -20,13 +20,11 @@ from helpers.systems.testbed import Testbed
 from helpers.systems.zero_shot import ZeroShotReranker
 
 STUDY = "zhan2020"
-STUDIED = {"bm25": "BM25(Anserini)", "doctttttquery": "docTTTTTquery", "deepct": "DeepCT", "repbert": "RepBERT"}  # tables 2 to 4
-TABLE = "1"  # each first stage alone
+STUDIED = {"bm25": "BM25(Anserini)", "doctttttquery": "docTTTTTquery", "deepct": "DeepCT", "repbert": "RepBERT"}  # in its tables
+TABLE, RERANKED = "1", "BM25 + BERT Large"  # each first stage alone, and a row of two stages
 EXPANSION = "expansion"  # the book's own, in the place of docTTTTTquery, and no system of the study
 UNTRAINED, LARGER = "minilm", "mpnet"  # the backbone as it is, and an encoder of base size
 OWN = {"untrained": "RepBERT before training", EXPANSION: "learned expansion"}
-ROWS = {"bm25": "BM25(Anserini) [2]", "doctttttquery": "docTTTTTquery [3]", "deepct": "DeepCT [1]", "repbert": "Ours (RepBERT)",
-        "untrained": OWN["untrained"]}  # how table 1 calls the stages; the last one is not the study's
 IMPROVED = ("doctttttquery", "deepct")  # BM25 made better by a language model
 STUDIED_DEPTH = 1000  # of the study's lists
 
@@ -68,8 +66,8 @@ def evaluations(runs: Mapping[str, Step], bed: Testbed, depth: int, *more: str, 
 
 
 def by_rows(systems: Systems) -> Results[str]:
-    """Evaluations by stage, under the names of table 1; those that it lacks under their own."""
-    return Results({ROWS.get(stage, system.label): system for stage, system in systems.items()})
+    """Evaluations by stage, under the study's names; those that it lacks under their own."""
+    return Results({STUDIED.get(stage, system.label): system for stage, system in systems.items()})
 
 
 def reranked(runs: Mapping[str, Step], bed: Testbed, models: Sequence[Scorer], depths: Sequence[int]
