@@ -105,8 +105,8 @@ def spot_check(recorded: Step, rounds_of: Callable[[Any], Mapping[str, Any]], un
           f"here ({unit})": linked(plain(now), again), "here / recorded": f"{now / before:.2f}×"}
          for name, (before, now) in pairs.items()])
     most = max((max(now / before, before / now) for before, now in pairs.values()), default=1.0)
-    refused = (f"<p>A time differs from its recorded one {most:.1f} times, so recorded times that lie nearer to each other have no "
-               "order here.</p>") if most > TWICE else ""
+    refused = (f"<p>A time differs from its recorded one {most:.1f} times, so recorded times that lie nearer to each other than "
+               "that have no order.</p>") if most > TWICE else ""
     return Fragment(shown.html + refused, data={SPOT_CHECK: again.key})
 
 

@@ -67,21 +67,22 @@ class Results(dict[K, Evaluation]):
     def grid(self, caption: str, measure: str, rows: Mapping[Any, str], columns: Mapping[Any, str], head: str = "",
              base: Callable[[Any], Any] | None = None, study: Study | None = None, change: str = "") -> Fragment:
         """A cell a system, at (row, column) of its key: its mean; below it the interval, or with a `base` the difference from
-        the system of that key with its interval, and the study's value with its printed relative change, which stands in the
-        table's column `<column> / <change>`."""
+        the system of that key with its interval, and the study's value, which stands alone where there is no system, with its
+        printed relative change, which stands in the table's column `<column> / <change>`."""
         tests = self.against(base, measure) if base else {}
         records, values = [], []
         for first, name in rows.items():
             record: dict[str, Any] = {head: name}
             for second, title in columns.items():
                 key: Any = (first, second)
+                entry = study(key) if study else None
+                theirs = f"study {cell(printed(entry, change))}" if entry else ""
                 if key not in self:
-                    record[title] = ""
+                    record[title] = Html(theirs and f"<small>{theirs}</small>")
                     continue
-                system, entry, mean = self[key], study(key) if study else None, self[key].mean(measure)
+                system, mean = self[key], self[key].mean(measure)
                 below = with_ends(tests[key].difference) if key in tests else interval(mean.low, mean.high)
-                theirs = f"<br>study {cell(printed(entry, change))}" if entry else ""
-                record[title] = with_interval(mean_link(system, measure), Html(cell(below) + theirs))
+                record[title] = with_interval(mean_link(system, measure), Html("<br>".join(filter(None, (cell(below), theirs)))))
                 values += [table_value(entry, measure, mean.mean, system.source)] if entry else []
             records.append(record)
         return page.records_table(caption, records, values=values)
