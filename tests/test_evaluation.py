@@ -105,6 +105,7 @@ def test_a_part_of_a_systems_values_and_its_lead_over_a_system_without_seeds_are
     both, base = over_seeds("s", [of_values([1.0, 0.5], "a"), of_values([0.5, 1.0], "b")]), of_values([0.5, 0.25], "base")
     firsts = both.mapped(lambda values: values == 1)
     assert [run.values["RR@10"].tolist() for run in firsts.runs] == [[1.0, 0.0], [0.0, 1.0]]
+    assert firsts.values["RR@10"].tolist() == [0.5, 0.5]  # and not whether the mean of both is a first place
     lead = both.less(base)
     assert [run.values["RR@10"].tolist() for run in lead.runs] == [[0.5, 0.25], [0.0, 0.75]]
     assert lead.values["RR@10"].tolist() == [0.25, 0.5] and lead.also[-1] is base.source

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from collections import Counter
 from decimal import Decimal
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from helpers import paths
 from helpers.errors import BadInput
 from helpers.evaluation import published
 from helpers.steps.recipe import canonical, sha256
-from press import execute, generated, others
+from press import chapters, execute, generated, others, page_header
 from test_front_page import line
 
 # ---- the studies' tables ----
@@ -138,7 +139,10 @@ def test_each_study_has_its_divergences_with_reason_and_direction():
     listed = yaml.safe_load((paths.PUBLISHED / "divergences.yaml").read_text(encoding="utf-8"))["divergences"]
     assert list(listed) == ["all", *published.STUDIES]
     assert all(len(own) >= 6 for study, own in listed.items() if study != "all")
-    assert {tuple(line) for own in listed.values() for line in own} == {("what", "why", "pushes")}
+    assert {tuple(line)[:3] for own in listed.values() for line in own} == {("what", "why", "pushes")}
+    named = Counter(chapter for own in listed.values() for line in own for chapter in line.get("chapters", ()))
+    assert {*named} <= {*chapters.names()} and max(named.values()) <= page_header.MOST
+    assert all(page_header.otherwise(chapter).count("<tr>") == 1 + page_header.MOST for chapter in named)
     assert {line["pushes"].split()[0].strip(";,") for own in listed.values() for line in own} <= {"up", "down", "either", "none"}
 
 

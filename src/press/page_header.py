@@ -30,6 +30,7 @@ HIDDEN = {"setup", "parameters", "injected-parameters"}
 METHOD = "## Method"  # the heading of the section whose first code stays in view
 # tags of what is folded at the end, of what stands below the answer, and of code that stays in view
 MORE, PICTURE, EXPERIMENT = "more", "picture", "experiment"
+COMPARED, MOST = {"values", "claims"}, 5  # what the data of a published table's fragment has; lines on what is done otherwise
 HEADING = re.compile(r"\A#{2,3} (.+?)\s*(?:\n|\Z)")
 SWITCH = '<button class="nr-button nr-all-code" type="button" hidden aria-pressed="false">Show all code</button>'
 DATA_KEY = "neural_ranking"  # where a page keeps the data of its fragments, for the generated pages
@@ -44,17 +45,20 @@ def as_page(executed: nbformat.NotebookNode, page: PageRequest, seconds: float) 
     notebook = copy.deepcopy(executed)
     cells = [cell for cell in notebook.cells if not HIDDEN & set(cell.metadata.get("tags", []))]
     data: list[Any] = []
-    shown = in_view(cells)
+    shown, default = in_view(cells), page.values == chapters.resolve(page.chapter, ANSWERED, {})
+    outputs = [output for cell in cells for output in cell.get("outputs", []) if "text/html" in output.get("data", {})]
+    if default and (table := next((own for own in outputs if COMPARED & set(own.data.get(DATA_MIME, ()))), None)):
+        table.data["text/html"] += otherwise(page.chapter)
     for cell in (cell for cell in cells if cell.cell_type == "code"):
         cell.metadata["tags"] = sorted({*cell.metadata.get("tags", []), *(() if cell.id in shown else ("hide-input",))})
         cell.outputs = [output for output in cell.outputs if output.output_type != "stream"]
         data += [output.data.pop(DATA_MIME) for output in cell.outputs if DATA_MIME in output.get("data", {})]
     known = [line for part in data for line in part.get("bm25", [])]
-    for output in (output for cell in cells for output in cell.get("outputs", []) if "text/html" in output.get("data", {})):
+    for output in outputs:
         output.data["text/html"] = below_tables(output.data["text/html"], known)
     run = {"profile": page.profile, "parameters": page.values, "commit": ledger.commit(), "date": ledger.now(),
            "seconds": round(seconds, 1), "changed": page.changed}
-    task = "" if page.changed else exercise(page.chapter, page.values)
+    task = "" if page.changed else exercise(page.chapter, default)
     notebook.cells = arranged(cells, header(page, run, data) + in_short(data) + warning(data), task, parameters(page))
     number_figures(notebook)
     notebook.metadata.pop("papermill", None)
@@ -129,6 +133,16 @@ def in_short(data: list[Any]) -> str:
     return f"\n\n**In short.** {' '.join(texts)}\n" if texts else ""
 
 
+def otherwise(chapter: str) -> str:
+    """What the default page of a chapter does otherwise than its study, in at most `MOST` lines, folded; empty where
+    `published/divergences.yaml` names it nowhere."""
+    listed = paths.listed(paths.PUBLISHED / "divergences.yaml")["divergences"]
+    own = [line for lines in listed.values() for line in lines if chapter in line.get("chapters", ())]
+    rows = [[line["what"], line["why"], line["pushes"]] for line in [*own, *listed["all"]][:MOST]]
+    title = "What is done otherwise than in the study, and which way it pushes"
+    return details(title, table(title, ("here", "why", "pushes the measured effect"), rows, numeric_from=9)).text if own else ""
+
+
 def header(page: PageRequest, run: dict[str, Any], data: list[Any]) -> str:
     """The badge line and what counts as relevant, as Markdown that holds HTML; `book/_static/folds.js` shows the switch."""
     marks = [badge(f"profile: {Path(page.profile).name}", "profile").text]
@@ -170,13 +184,13 @@ def changed(chapter: str) -> dict[str, str]:
     return {name: value if isinstance(value, str) else json.dumps(value) for name, value in changes.items()}
 
 
-def exercise(chapter: str, values: dict[str, Any]) -> str:
-    """The exercise as Markdown, for a page with these parameters; empty for a chapter without one. The answer is that of the
-    default profile's page, so that a page with other parameters has none."""
+def exercise(chapter: str, default: bool) -> str:
+    """The exercise as Markdown; empty for a chapter without one. The answer is that of the default profile's page, so that a page
+    with other parameters has none."""
     own = exercises().get(chapter)
     if own is None:
         return ""
-    answered = "answer" in own and values == chapters.resolve(chapter, ANSWERED, {})
+    answered = default and "answer" in own
     answer = "\n" + details("What came out", Html(f"<p>{escape(own['answer'])}</p>")).text + "\n" if answered else ""
     change = " ".join(f"-p {name} '{value}'" for name, value in changed(chapter).items()).replace('"', '\\"')
     return f"""## Try this

@@ -112,6 +112,12 @@ def took(log: Step) -> float:
     return log.entry().manifest["inputs"][0]["seconds"]
 
 
+def beside_thesis(log: Step) -> Fragment:
+    """How long a training took, beside the thesis's."""
+    theirs = published.value(STUDY, "text 4.1.2", "BERT-Small", "fine-tuning time").printed
+    return page.prose(f"The first of these trainings took {seconds(took(log))}; the thesis's took about {theirs} hours on a GPU.")
+
+
 def cost(trainings: Mapping[Any, Step], systems: Mapping[Any, Evaluation]) -> Fragment:
     """What each model cost that was trained: seconds of training and of scoring, and where the numbers come from."""
     return page.records_table("What each model cost, on a machine that may have done other work (speeds: chapter Speed)", (

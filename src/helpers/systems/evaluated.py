@@ -90,8 +90,11 @@ class Evaluation:
                        seeds=tuple(run.less(other) for run, other in both))
 
     def mapped(self, of: Callable[[pd.DataFrame], pd.DataFrame]) -> "Evaluation":
-        """The same system with another value made of each, in every run: a part of it, or whether it is a first place."""
-        return replace(self, values=of(self.values).astype(float), seeds=tuple(run.mapped(of) for run in self.seeds))
+        """The same system with another value made of each, in every run: a part of it, or whether it is a first place. Its own
+        values are the runs' means: a mean of first and second places is neither."""
+        runs = tuple(run.mapped(of) for run in self.seeds)
+        values = [run.values for run in runs] or [of(self.values).astype(float)]
+        return replace(self, values=pd.concat(values).groupby(level=0, sort=False).mean(), seeds=runs)
 
     def on(self, queries: Sequence[str]) -> "Evaluation":
         """The same system on some of its queries."""
