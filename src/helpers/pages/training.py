@@ -115,7 +115,7 @@ def took(log: Step) -> float:
 def beside_thesis(log: Step) -> Fragment:
     """How long a training took, beside the thesis's."""
     theirs = published.value(STUDY, "text 4.1.2", "BERT-Small", "fine-tuning time").printed
-    return page.prose(f"The first of these training runs took {seconds(took(log))}; the thesis's took about {theirs} hours on a GPU.")
+    return page.prose(f"The first of these training runs took {seconds(took(log))}, the thesis's about {theirs} hours on a GPU.")
 
 
 def cost(trainings: Mapping[Any, Step], systems: Mapping[Any, Evaluation]) -> Fragment:
