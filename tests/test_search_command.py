@@ -29,8 +29,8 @@ def ranked(output):
 
 def test_each_query_has_a_block_of_ranked_titles(search):
     code, output, _ = search("why does bread turn brown", "iron", "the of and")
-    blocks = [block.splitlines() for block in output.strip().split("\n\n")]
-    assert code == 0
+    *blocks, said = [block.splitlines() for block in output.strip().split("\n\n")]
+    assert (code, said) == (0, ["score: BM25"])
     assert [block[0] for block in blocks] == ["why does bread turn brown", "iron", "the of and"]
     assert blocks[0][1].split()[::3] == ["1", "Bread"]
     assert [ranked("\n".join(block)) for block in blocks] == [["d1", "d4"], ["d2"], []]  # only these hold a word of it

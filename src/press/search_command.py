@@ -32,6 +32,9 @@ from helpers.systems.zero_shot import GivenReranker, ZeroShotReranker
 RERANKERS: dict[str, Callable[[], Scorer | None]] = {"both": SummedReranker, "base": WarmUp, "minilm": ZeroShotReranker,
                                                      "mpnet": lambda: ZeroShotReranker(package_index.SPEC),
                                                      "general": general_reranker, "none": lambda: None}
+SCORES = {"both": "the mean of what two models give it, each in standard deviations from the average window of the query",
+          "base": "a cross-encoder's logit", "general": "a cross-encoder's logit", "minilm": "the cosine of query and window",
+          "mpnet": "the cosine of query and window"}
 BM25, LABEL = "bm25", "BM25"  # the first stage as one asks for it, and as it is shown
 MEASURES = ("nDCG@10", "RR@10", SHARE)
 INDENT = "\n" + 31 * " "  # of a snippet below its title
@@ -54,8 +57,11 @@ def model_of(reranker: str) -> Scorer | None:
 
 
 def answer(queries: Sequence[str], **options: Any) -> str:
-    """The rankings for the queries of a command line, by the options of `search`."""
-    return as_text(search(queries, **options), queries)
+    """The rankings for the queries of a command line, by the options of `search`, and what their scores are."""
+    reranker, first_stage = options["reranker"], options["first_stage"]
+    lexical = "BM25" if first_stage == BM25 else "the cosine of query and text"
+    score = lexical if reranker == "none" else f"of a document's best window, {SCORES.get(reranker, 'as the model gives it')}"
+    return f"{as_text(search(queries, **options), queries)}\n\nscore: {score}"
 
 
 def as_text(ranked: pd.DataFrame, queries: Sequence[str]) -> str:
