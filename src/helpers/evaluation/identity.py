@@ -2,7 +2,8 @@
 
 A candidate that is not judged for a query is about as irrelevant in a train article as in one of the split that holds neither
 training texts nor the query's answer (dev articles for test queries, test articles for dev queries). A ranker that puts the one
-above the other has learned identities; a ranker without training shows what the texts themselves make of it.
+above the other has learned identities; a ranker without training shows what the texts themselves make of it. Topics
+are judged in articles of all splits.
 """
 
 from collections.abc import Callable
@@ -13,7 +14,8 @@ import pandas as pd
 
 from helpers.evaluation.significance import RESAMPLES, SEED, Interval, sample_counts
 
-NEITHER = {"test": "dev", "dev": "test"}  # by the queries' split: the one with neither training texts nor answers
+# by the queries' split: those with neither training texts nor answers; topics are answered by articles of all
+NEITHER = {"test": ("dev",), "dev": ("test",), "topics": ("dev", "test")}
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,7 @@ def by_query(scores: pd.DataFrame, qrels: pd.DataFrame, split_of: Callable[[str]
     split = split_by_text(rows["doc_id"], split_of)
     centred = rows["score"] - rows.groupby("query_id")["score"].transform("mean")
     columns = {"all": np.ones(len(rows)), "squares": centred**2}
-    for name, side in (("seen", split == "train"), ("neither", split == NEITHER[queries_of])):
+    for name, side in (("seen", split == "train"), ("neither", np.isin(split, NEITHER[queries_of]))):
         columns |= {name: side.astype(float), f"{name}_score": rows["score"].where(side, 0.0),
                     f"{name}_lead": centred.where(side, 0.0)}
     return pd.DataFrame(columns, index=rows.index).groupby(rows["query_id"], sort=False).sum()

@@ -28,13 +28,14 @@ def identity_table(systems: Systems, bed: Testbed, candidates: int, *untrained: 
     split = splitting(bed)
     if split is None:
         return page.prose("Training and test queries share their texts in this collection, so that no text tells them apart.")
-    neither = NEITHER[bed.splits[0]]
+    neither = " and ".join(NEITHER[bed.splits[0]])
+    without = "no training texts" if len(NEITHER[bed.splits[0]]) > 1 else "neither training texts nor answers"
     encoder = next(name for name in systems if ZERO_SHOT in name)
     excuses = [systems[name] for name in (encoder, *untrained)]
     alone = {name: bed.per_query(without_rivals(system.run, bed.qrels, split, bed.min_relevance), [MEASURE])[MEASURE].mean()
              for name, system in systems.items()}
     return page.records_table(f"Mean scores of unjudged candidates, {bed.splits[0]} queries: train articles, and {neither} "
-                              "articles, which hold neither training texts nor answers", (
+                              f"articles, which hold {without}", (
         {"system": name, "train articles": signed(shown.seen), f"{neither} articles": signed(shown.neither),
          "gap within queries (standard deviations)": signed(shown.gap),
          "knows them": "" if not any(system.trainings()) else "yes" if all(
