@@ -120,8 +120,8 @@ def test_a_backbone_goes_by_the_last_part_of_its_name(spec, name):
 def test_a_backbone_is_named_with_what_it_was_trained_as():
     text = page.backbones("packaged:0", "hub:google-bert/bert-base-uncased@main", "/models/mine", "packaged:0").markdown
     assert text.startswith("The backbone is MiniLM (layers 0), which was trained as a bi-encoder before: MiniLM as")
-    assert "The backbone is bert-base-uncased, which was trained on text alone." in text
-    assert "The backbone is mine, of whose training before nothing is known here. Without training" in text
+    assert "Another backbone is bert-base-uncased, which was trained on text alone." in text
+    assert "Another backbone is mine, of whose training before nothing is known here. Without training" in text
     assert "Without training" not in page.backbones("packaged:0").markdown, "MiniLM's own files say what the book does with it"
     assert text.count("MiniLM (layers 0)") == 1
     several = page.backbones("packaged:0", "packaged/256", "packaged").markdown
