@@ -59,8 +59,8 @@ def model_of(reranker: str) -> Scorer | None:
 def answer(queries: Sequence[str], **options: Any) -> str:
     """The rankings for the queries of a command line, by the options of `search`, and what their scores are."""
     reranker, first_stage = options["reranker"], options["first_stage"]
-    lexical = "BM25" if first_stage == BM25 else "the cosine of query and text"
-    score = lexical if reranker == "none" else f"of a document's best window, {SCORES.get(reranker, 'as the model gives it')}"
+    retrieved = "BM25" if first_stage == BM25 or options["feedback"] != "none" else "the encoder's similarity of query and text"
+    score = retrieved if reranker == "none" else f"of a document's best window, {SCORES.get(reranker, 'as the model gives it')}"
     return f"{as_text(search(queries, **options), queries)}\n\nscore: {score}"
 
 
