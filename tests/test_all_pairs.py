@@ -1,4 +1,4 @@
-"""Comparisons of all pairs of systems, of sub-samples of queries, of ranks."""
+"""Comparisons of all pairs of systems, and of ranks."""
 
 import math
 from dataclasses import astuple
@@ -9,22 +9,8 @@ import pytest
 from scipy import stats
 
 from helpers.evaluation import rank_correlation as rc
-from helpers.evaluation.all_pairs import (
-    all_pairs,
-    cohens_d,
-    critical,
-    differences,
-    divide,
-    group_means,
-    holm,
-    permutation_ps,
-    power,
-    share_by_size,
-    shift_of,
-    significant_share,
-    sub_sample_ps,
-)
-from helpers.evaluation.significance import SEED, mean_interval, paired
+from helpers.evaluation.all_pairs import all_pairs, cohens_d, differences, holm, permutation_ps
+from helpers.evaluation.significance import mean_interval, paired
 from helpers.systems.tasks import correlations
 from toys import Value
 
@@ -60,60 +46,6 @@ def test_every_pair_has_its_interval_effect_and_corrected_p():
     assert list(result["holm"]) == holm(list(result["p"]))
     (pair,) = all_pairs(pd.DataFrame({"a": [1.0, 2.0], "b": [0.5, 1.0]})).itertuples()  # two on two queries are enough
     assert (pair.difference.mean, pair.holm) == (0.75, pair.p)
-
-
-def test_more_queries_show_more_and_equal_systems_are_told_apart_by_chance_alone():
-    rng = np.random.default_rng(1)
-    moved = np.column_stack([rng.normal(0.2, 1.0, 2000), rng.normal(0.0, 1.0, 2000)])
-    moved[:, 1] -= moved[:, 1].mean()
-    shares = share_by_size(moved, [25, 100, 400])
-    assert shares.shape == (3, 2) and (np.diff(shares[:, 0]) > 0.1).all() and shares[2, 0] > 0.9
-    assert (np.abs(shares[:, 1] - 0.05) < 0.04).all()
-
-
-def test_the_power_of_ten_pairs_is_the_tables():
-    """A paired t-test of ten values at an effect of one standard deviation has a power of .803 (Cohen 1988; G*Power)."""
-    assert critical(4) == pytest.approx(3.182, abs=5e-4)  # with three degrees of freedom
-    assert power(10, 10 ** 0.5) == pytest.approx(0.803, abs=5e-4)
-    assert shift_of(10, 0.803097) == pytest.approx(10 ** 0.5, abs=1e-3)
-
-
-# ---- sub-samples ----
-
-@pytest.mark.parametrize("queries, groups", [(100, 10), (103, 10), (10, 10), (7, 2), (2, 2)])
-def test_every_query_is_in_one_group_and_sizes_differ_by_one_at_most(queries, groups):
-    sizes = np.bincount(divide(queries, groups))
-    assert (len(sizes), sizes.sum()) == (groups, queries)
-    assert sizes.max() - sizes.min() <= 1
-    assert (divide(100) == divide(100)).all() and (divide(100, seed=1) != divide(100, seed=2)).any()
-
-
-def test_group_means_by_hand():
-    moved = np.array([[1.0, 0.0], [3.0, 0.5], [5.0, 1.0]])
-    assert group_means(moved, np.array([0, 1, 0])).tolist() == [[3.0, 0.5], [3.0, 0.5]]
-
-
-def test_p_by_hand():
-    # Three groups of one query: means 1, 2, 3, so t = 2 / (1 / sqrt(3)) with 2 degrees of freedom and
-    # p = 1 - t / sqrt(2 + t^2) = 1 - sqrt(12 / 14), whatever the division.
-    assert sub_sample_ps(np.array([[1.0], [2.0], [3.0]]), groups=3)[0] == pytest.approx(1 - (12 / 14) ** 0.5)
-
-
-def test_equal_systems_have_p_1_and_a_constant_difference_p_0():
-    result = sub_sample_ps(np.column_stack([np.zeros(30), np.full(30, 0.1), np.full(30, -0.1)]))
-    assert result.tolist() == [1.0, 0.0, 0.0]
-
-
-def test_one_pair_in_twenty_of_equal_systems_is_called_different():
-    result = sub_sample_ps(np.random.default_rng(4).normal(size=(200, 4000)))
-    assert (result < 0.05).mean() == pytest.approx(0.05, abs=0.012)  # 3.5 standard deviations
-
-
-def test_the_share_counts_divisions():
-    moved = np.random.default_rng(4).normal(0.2, 1, (120, 1))
-    one_by_one = [sub_sample_ps(moved, 10, SEED + number)[0] < 0.05 for number in range(40)]
-    assert 0 < np.mean(one_by_one) < 1  # a difference on which divisions disagree
-    assert significant_share(moved, 10, divisions=40)[0] == np.mean(one_by_one)
 
 
 # ---- correlations of ranks ----

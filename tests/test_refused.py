@@ -12,10 +12,9 @@ from helpers.data.collection_base import Text
 from helpers.data.windows import windows
 from helpers.encoders.nearest_neighbours import compressed
 from helpers.errors import BadInput
-from helpers.evaluation.all_pairs import all_pairs, divide
+from helpers.evaluation.all_pairs import all_pairs
 from helpers.evaluation.measures import per_query
 from helpers.evaluation.significance import mean_interval, paired, unpaired
-from helpers.evaluation.variance import components
 from helpers.evaluation.verdicts import judge
 from helpers.networks import backbone
 from helpers.networks.backbone import parse_architecture
@@ -65,9 +64,6 @@ REFUSED = [
      ([1.0, 2.0, 3.0], [1.0, 2.0])),
     ("two groups of at least two values wanted", lambda two: unpaired(*two), ([], []), ([1.0], [1.0, 2.0]), ([1.0, 2.0], [])),
     ("no values to average", mean_interval, []),
-    ("queries cannot be divided into", lambda two: divide(*two), (9, 10), (10, 1), (0, 2), (5, 0)),
-    ("at least two queries and two seeds are wanted, got 2 and 1", lambda _: components(pd.DataFrame([[1.0], [2.0]]))),
-    ("at least two queries and two seeds are wanted, got 1 and 2", lambda _: components(pd.DataFrame([[1.0, 2.0]]))),
     ("not one of ir_measures'", lambda name: per_query(run_of(q="a"), qrels_of(q="a"), [name]), "Foo@10", "RR@x", "", "nDCG@@"),
     ("1 queries have no judgments, 'q9' among them",
      lambda _: per_query(run_of(q1="a"), qrels_of(q1="a"), ["AP"], queries=["q1", "q9"])),
