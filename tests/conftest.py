@@ -152,7 +152,7 @@ def own_store(tmp_path, monkeypatch):
     monkeypatch.setenv("BOOK_STORE", str(tmp_path / "store"))
     monkeypatch.setattr(paths, "RESULTS", tmp_path / "results")
     monkeypatch.setattr(ledger, "USED", {})
-    for name in ("BOOK_FRESH", "BOOK_CLUSTER", "BOOK_PROCESSES"):
+    for name in ("BOOK_FRESH", "BOOK_CLUSTER"):
         monkeypatch.delenv(name, raising=False)
     return tmp_path
 

@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import pytest
+import torch
 
 import cluster_toys as toys
 from helpers import paths
@@ -25,6 +26,16 @@ def made(here, folder):
     """A step of data of two kinds."""
     return window_tokens(text_store(collection.open_collection(str(folder)).part("texts", "document")),
                          backbone.resolve("packaged"), 10, 0)
+
+
+def test_visible_gpus_keep_their_names(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    assert cluster.visible_gpus() == ["0", "1"]
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "3,GPU-5")
+    assert cluster.visible_gpus() == ["3", "GPU-5"]
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 0)
+    assert cluster.visible_gpus() == []
 
 
 def test_shards_of_different_arithmetic_are_not_joined(here, tmp_path):

@@ -15,7 +15,7 @@ from distributed import LocalCluster
 import cluster_toys as toys
 from helpers.encoders import embeddings
 from helpers.errors import BadInput
-from helpers.steps import cluster, ledger, processes
+from helpers.steps import cluster, ledger
 from helpers.systems.bi_encoder import BiEncoder
 from helpers.systems.testbed import Testbed
 
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.slow  # starting two workers takes seconds
 def address():
     """Two workers. A task may lose one of them, not two; the first has a GPU, or says so."""
     with pytest.MonkeyPatch.context() as patch, dask.config.set({"distributed.scheduler.allowed-failures": 1}):
-        patch.setattr(processes, "visible", lambda: ["GPU-7"])
+        patch.setattr(cluster, "visible_gpus", lambda: ["GPU-7"])
         patch.setenv("BOOK_STORE", "/nowhere")  # a worker takes the store of whoever asks
         with cluster.started("local", workers=2):
             yield os.environ[cluster.VARIABLE]

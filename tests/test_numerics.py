@@ -3,10 +3,12 @@
 import os
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 
 from helpers.errors import BadInput
+from helpers.networks import backbone, fine_tuning
 from helpers.steps import numerics
 
 
@@ -75,3 +77,20 @@ def test_an_unknown_setting_is_told_with_those_that_are_known(machine, monkeypat
     monkeypatch.setenv(name, "tpu")
     with pytest.raises(BadInput, match=rf"{name}='tpu'.*set it to \w+ or \w+"):
         ask()
+
+
+def test_a_training_on_a_gpu_is_bf16_with_sdpa_and_fused_adamw_on_one_of_them(machine, monkeypatch, tmp_path):
+    """By configuration: there is no GPU in most places where this runs, so what asks for one is told that it is there."""
+    import transformers
+
+    arguments, four_gpus = {}, SimpleNamespace(_n_gpu=4, n_gpu=4)
+    monkeypatch.setattr(transformers, "TrainingArguments", lambda **given: arguments.update(given) or four_gpus)
+    machine(gpu="fast")
+    made = fine_tuning.training_arguments(tmp_path, 100, fine_tuning.Training(), evaluations=2)
+    assert (arguments["bf16"], arguments["use_cpu"], arguments["optim"]) == (True, False, "adamw_torch_fused")
+    assert backbone.attention() == "sdpa"  # PyTorch takes its flash kernel where it can
+    assert arguments["per_device_train_batch_size"] == 16
+    assert made._n_gpu == 1  # DataParallel is off
+    assert (arguments["max_steps"], arguments["eval_steps"], arguments["warmup_steps"]) == (-1, 4, 0)  # 7 steps
+    fine_tuning.training_arguments(tmp_path, 100, fine_tuning.Training(steps=40), evaluations=2)
+    assert (arguments["max_steps"], arguments["eval_steps"], arguments["warmup_steps"]) == (40, 20, 4)

@@ -82,11 +82,11 @@ def test_room_is_a_core_and_memory(monkeypatch):
 # ---- taking turns ----
 
 OTHER = """
-import sys, time
+import sys
 from helpers.steps import processes
-{work}
-print("in", flush=True)
-sys.stdin.readline()
+with processes.turn(alone={alone}):
+    print("in", flush=True)
+    sys.stdin.readline()
 """
 
 
@@ -96,8 +96,8 @@ def other(tmp_path, monkeypatch):
     monkeypatch.setenv(processes.TURNS, str(tmp_path))
     started = []
 
-    def start(work):
-        process = subprocess.Popen([sys.executable, "-c", OTHER.format(work=work)], text=True,
+    def start(alone):
+        process = subprocess.Popen([sys.executable, "-c", OTHER.format(alone=alone)], text=True,
                                    stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         started.append(process)
         return process
@@ -106,7 +106,6 @@ def other(tmp_path, monkeypatch):
     for process in started:
         process.kill()
         process.communicate()
-    processes.go_out()
 
 
 def is_in(process, seconds=0.5):
@@ -115,24 +114,26 @@ def is_in(process, seconds=0.5):
 
 
 def test_who_measures_waits_until_the_others_are_out_and_lets_nobody_in(other):
-    processes.come_in()
-    measuring = other("held = processes.alone(); held.__enter__()")
-    assert not is_in(measuring, 0.5)
-    processes.go_out()
+    both = other(alone=False), other(alone=False)
+    assert all(is_in(one, 20) for one in both)
+    measuring = other(alone=True)
+    assert not is_in(measuring, 2)
+    late = other(alone=False)
+    assert not is_in(late, 2)
+    for one in both:
+        one.kill()  # whoever dies is out
     assert is_in(measuring, 20)
-    late = other("processes.come_in()")
-    assert not is_in(late, 0.5)
-    measuring.kill()  # whoever dies is out
+    assert not is_in(late)
+    measuring.kill()
     assert is_in(late, 20)
 
 
-def test_who_measures_begins_anew_as_one_of_many(other):
-    with processes.alone():
-        processes.come_in()  # a step within a measurement asks nobody
-        waiting = other("processes.come_in()")
-        # the variable is not there for what is started within, so this one is not asked either
-        assert is_in(waiting, 20)
-    assert is_in(other("processes.come_in()"), 20)
+def test_a_step_within_a_measurement_asks_nobody_and_the_next_one_does(other):
+    with processes.turn(alone=True):
+        with processes.turn(alone=False):
+            assert processes.TURNS not in os.environ  # nor does what is started within
+        assert is_in(other(alone=True), 20)
+    assert processes.TURNS in os.environ
 
 
 # ---- progress ----

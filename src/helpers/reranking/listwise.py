@@ -25,7 +25,7 @@ from helpers.networks.inference import packed_logits, padded_logits, reads_packe
 from helpers.networks.longformer import as_studied
 from helpers.reranking.groups import Groups, held_out
 from helpers.reranking.losses import total
-from helpers.steps import ledger, numerics, processes, step
+from helpers.steps import ledger, numerics, step
 
 STOPPED = "stopped"
 LONGEST_GRADIENT = 1.0
@@ -38,7 +38,7 @@ class ListwiseTraining(RankerTraining):
     temperature: float = 0.05  # what the teacher's scores are divided by
 
 
-@step(version=1, form="folder", network=True, resumable=True, parallel=True)
+@step(version=1, form="folder", network=True, resumable=True)
 @by_name
 def listwise_cross_encoder(groups: pd.DataFrame, queries: pd.DataFrame, store: Path, tokens: Path, backbone: Backbone,
                            losses: dict, training: ListwiseTraining, start: Path | None = None,
@@ -98,9 +98,8 @@ def listwise_cross_encoder(groups: pd.DataFrame, queries: pd.DataFrame, store: P
         state["log"].append({"step": 0, "eval_loss": held_out_loss()})
     with ledger.bar("training step", steps, state["step"]) as shown:
         for batch in data.batches(state["step"]):
-            loss = loss_of(processes.share(batch))
+            loss = loss_of(batch)
             loss.backward()
-            processes.average(loss, *(weight.grad for weight in model.parameters() if weight.requires_grad))
             torch.nn.utils.clip_grad_norm_(model.parameters(), LONGEST_GRADIENT)
             optimizer.step()
             schedule.step()
@@ -116,11 +115,10 @@ def listwise_cross_encoder(groups: pd.DataFrame, queries: pd.DataFrame, store: P
                 if watched and watched.falls(state["step"], state["log"][-1]["eval_loss"]):
                     save(model, tokenizer, backbone, checkpoints / STOPPED)
                     adjust(model, trainable or "all")
-            if processes.is_first():
-                kept.keep(state["step"], parts, state | {"watched": watched and vars(watched)})
+            kept.keep(state["step"], parts, state | {"watched": watched and vars(watched)})
     trained = model.num_parameters(only_trainable=True)
     save(model, tokenizer, backbone, folder)
-    if watched and processes.is_first():
+    if watched:
         shutil.copytree(checkpoints / STOPPED, folder / STOPPED)
     read = len(data.train) * training.epochs  # groups, of which the first text is relevant, if there are labels
     (folder / "log.json").write_text(json.dumps({
@@ -138,8 +136,6 @@ def early_stopped(model: Path, *, folder: Path) -> None:
 
 def save(model: Any, tokenizer: Any, backbone: Backbone, folder: Path) -> None:
     """Keep weights and tokenizer. What was frozen is the start's, and not the backbone's: it is kept, too."""
-    if not processes.is_first():
-        return
     adjust(model, "all")
     folder.mkdir(exist_ok=True)
     own, its = model.config, configuration(backbone)

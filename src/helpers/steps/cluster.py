@@ -27,7 +27,7 @@ from typing import Any, TypeVar
 
 from helpers import paths
 from helpers.errors import BadInput
-from helpers.steps import ledger, numerics, processes, recipe, registry
+from helpers.steps import ledger, numerics, recipe, registry
 from helpers.steps.store import Entry, Store
 
 Seen = TypeVar("Seen")
@@ -99,7 +99,7 @@ def _local(workers: int) -> Iterator[str]:
     with dask.config.set(settings), LocalCluster(n_workers=workers, threads_per_worker=1, memory_limit=0,
                                                  dashboard_address="127.0.0.1:0") as own:
         client(own.scheduler_address).register_worker_callbacks(
-            functools.partial(_share, count=workers, gpus=processes.visible()))
+            functools.partial(_share, count=workers, gpus=visible_gpus()))
         yield own.scheduler_address
 
 
@@ -120,6 +120,15 @@ def _slurm(workers: int) -> Iterator[str]:
         client(cluster.scheduler_address).register_worker_callbacks(functools.partial(_tell_libraries, cores))
         cluster.adapt(minimum_jobs=workers, maximum_jobs=workers)  # a job that ends is submitted again
         yield cluster.scheduler_address
+
+
+def visible_gpus() -> list[str]:
+    """The GPUs that PyTorch may use, by their names in CUDA_VISIBLE_DEVICES."""
+    import torch
+
+    count = torch.cuda.device_count()
+    given = os.environ.get("CUDA_VISIBLE_DEVICES")
+    return given.split(",")[:count] if given else [str(number) for number in range(count)]
 
 
 def _tell_libraries(threads: int) -> None:

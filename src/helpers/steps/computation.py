@@ -62,7 +62,6 @@ class Step:
 
     def entry(self) -> Entry:
         """Like `value`, but the store's entry (folder and manifest) instead of the value."""
-        processes.come_in()
         entry, source = self.lookup()
         if entry is None:
             entry, source = cluster.compute(self, work) or self._compute()
@@ -108,9 +107,7 @@ class Step:
 
     def _compute(self, parts: Sequence[tuple[str, str]] = ()) -> tuple[Entry, str]:
         store = Store(paths.store())
-        processes.go_out()
         with store.lock(self.name, self.key):
-            processes.come_in()
             entry, source = self.lookup()  # another process may have finished it while this one waited
             if entry is not None:
                 return entry, source
@@ -130,10 +127,8 @@ class Step:
                     joined = [registry.FORMS[shard.manifest["form"]].load(shard.folder) for shard in shards]
                     value = self.definition.shards.join(joined, **extra)
                 else:
-                    with self._unchanging(), processes.alone() if self.definition.timing else contextlib.nullcontext():
-                        value = processes.call(self.definition, {**resolved, **extra})
-                    if (count := processes.count_of(self.definition, resolved)) > 1:
-                        manifest["processes"] = count
+                    with self._unchanging(), processes.turn(self.definition.timing):
+                        value = self.definition.function(**resolved, **extra)
                 registry.FORMS[self.definition.form].save(value, folder)
                 spent = sum(shard.manifest["seconds"] for shard in shards)
                 manifest["seconds"] = round(time.perf_counter() - clock + spent, 3)
@@ -231,8 +226,7 @@ def _summary(part: Step, entry: Entry | None) -> dict[str, Any]:
 
 
 def step(version: int, form: str, network: bool = False, timing: bool = False,
-         resumable: bool = False, parallel: bool = False,
-         shards: Shards | None = None) -> Callable[[Callable[..., Any]], Callable[..., Step]]:
+         resumable: bool = False, shards: Shards | None = None) -> Callable[[Callable[..., Any]], Callable[..., Step]]:
     """Make a function a step; BadInput for a form that nobody has registered.
 
     A function of form `folder` takes one more keyword argument, `folder`: the empty folder that it fills. A resumable one takes
@@ -245,16 +239,15 @@ def step(version: int, form: str, network: bool = False, timing: bool = False,
             cluster it is given to a worker with a GPU. What is only made of such values says nothing; their numerics class
             follows from their inputs (`helpers.steps.numerics`).
         timing: whether it is a measurement of time or memory, which belongs to the machine that it was made on; it is made when
-            nothing else computes, see `processes`, and `Step.here` leaves the recorded one aside.
+            no other step computes, see `processes`, and `Step.here` leaves the recorded one aside.
         resumable: whether the function keeps checkpoints, and goes on from those that an interrupted run left.
-        parallel: whether it is a training that several processes may run together, see `processes`.
         shards: how a cluster computes it in parts; without a cluster it is computed as a whole.
     """
     registry.FORMS[form]  # noqa: B018 - unknown ones are refused here, not when the value is kept
 
     def wrap(function: Callable[..., Any]) -> Callable[..., Step]:
         definition = Definition(function.__name__, version, form, network, function, get_type_hints(function),
-                                timing, resumable, parallel, shards)
+                                timing, resumable, shards)
         registry.STEPS[definition.name] = definition
         signature = inspect.signature(function)
 

@@ -58,7 +58,6 @@ class Definition:
     hints: dict[str, Any] = field(repr=False, default_factory=dict)
     timing: bool = False
     resumable: bool = False
-    parallel: bool = False
     shards: Shards | None = None
 
 
