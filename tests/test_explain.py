@@ -8,7 +8,7 @@ import dry_steps
 from dry_steps import write_page, write_template
 from helpers import paths
 from helpers.steps import ledger
-from press import cli, commands, execute, explain
+from press import cli, execute, explain
 
 CELLS = ("from dry_steps_module import doubled, numbers, total", "value = total([doubled(numbers(count), times)]).value()")
 
@@ -42,15 +42,9 @@ def shown(name="first", **given):
     return explain.text(explain.plan(name, "almanac", given))
 
 
-def test_a_chapter_whose_values_are_all_there_is_free(book):
-    assert not explain.plan("first", "almanac", {}).is_free
-    write_template("first", CELLS[0], "a = numbers(1)", "b = a.value()")
-    stopped = explain.plan("first", "almanac", {})
-    assert stopped.run.stopped and not stopped.is_free
+def test_a_chapter_whose_values_are_all_there_computes_nothing(book):
     compute()
-    made = explain.plan("second", "almanac", {})
-    assert made.is_free
-    assert "to compute 0, stored 1, recorded 0" in explain.text(made)
+    assert "to compute 0, stored 1, recorded 0" in shown("second")
 
 
 def test_a_changed_parameter_names_steps_reasons_and_pages(book):
@@ -126,27 +120,6 @@ def test_the_command(book, capsys):
     assert "all chapters, each step once" in capsys.readouterr().out
     assert cli.main(["explain", "-p", "times", "5"]) == 2
     assert "parameters belong to one chapter" in capsys.readouterr().err
-
-
-# the baseline page of a variant
-
-@pytest.fixture
-def runs(book, monkeypatch):
-    """The pages that were asked to be executed."""
-    made = []
-    monkeypatch.setattr(execute, "run", lambda *arguments: made.append(arguments))
-    return made
-
-
-def test_a_baseline_page_is_made_if_that_computes_nothing_and_one_that_is_there_stays_even_out_of_date(runs):
-    printed = "".join(commands.make_baseline("first", "almanac"))
-    assert "make chapter NAME=first PROFILE=almanac" in printed
-    assert "would compute 3 steps or more (expected: 3 unknown)" in printed
-    compute()
-    assert "all its steps were there" in "".join(commands.make_baseline("first", "almanac"))
-    executed("first", stamp=False)
-    assert list(commands.make_baseline("first", "almanac")) == []
-    assert [page.name for (page,) in runs] == ["first"]
 
 
 def test_parameters_that_are_the_baselines_make_no_variant(book):

@@ -93,21 +93,3 @@ def test_a_rerun_from_its_explanation_to_its_removal(book):
     assert snapshot(chapters) == baseline
     assert list((book / "book").rglob("*--*")) == []
     assert name not in (html / "tiny.html").read_text()
-
-
-def test_a_variant_alone_makes_its_baseline_if_that_costs_nothing(book):
-    for file in (book / "book" / "chapters").iterdir():
-        file.unlink()
-    ran = done(book, "chapter", "tiny", "-p", "depth", "1", "--no-render")
-    assert ran.returncode == 0, ran.stderr[-3000:]
-    assert "tiny: run, as the baseline; all its steps were there" in ran.stdout
-    assert (book / "book" / "chapters" / "tiny.ipynb").exists()
-
-
-def test_a_variant_whose_baseline_would_compute_stands_alone(book):
-    for folder in (book / "book" / "chapters", book / "store" / "trec_run"):
-        shutil.rmtree(folder)
-    ran = done(book, "chapter", "tiny", "-p", "depth", "2", "--no-render")
-    assert ran.returncode == 0, ran.stderr[-3000:]
-    assert "make chapter NAME=tiny PROFILE=almanac" in ran.stdout
-    assert not (book / "book" / "chapters" / "tiny.ipynb").exists()

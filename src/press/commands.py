@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from helpers import paths
-from helpers.errors import BadInput, NetworkNeeded
+from helpers.errors import BadInput
 from helpers.networks import encoder
 from helpers.pages import carried
 from helpers.steps import Step, fresh_since
@@ -36,39 +36,17 @@ def chapter(name: str, profile: str, given: dict[str, str], no_render: bool) -> 
     """Run one chapter and render it, with its comparison if it is a variant."""
     if not execute.is_current(wanted := execute.request(name, profile, given)) and (dry_run.check(wanted) or fresh_since()):
         costs = explain.plan(name, profile, given)
-        if not costs.is_free:
+        if costs.expected or costs.run.stopped:
             yield costs.told()
     page, executed = execute.run(wanted)
     yield f"{page.stem}: {'run' if executed else 'up to date'}"
     pages = [page.stem]
     if page.stem != name:
-        yield from make_baseline(name, profile)
         pages.append(variants.comparison(page.stem))
     if not no_render:
         generated.write_all()
         building.render()
         yield from (f"page -> {(paths.HTML / 'chapters' / shown).relative_to(paths.ROOT)}.html" for shown in pages)
-
-
-def make_baseline(chapter: str, profile: str) -> Iterator[str]:
-    """Execute the baseline page that a variant is compared with, if it is not there and needs no step computed.
-
-    A page that is there stays as it is, even if it is out of date or of another profile: the comparison says of what commit and
-    profile both are. Where steps are missing it could cost hours, so the variant's comparison says by which command to get one.
-    """
-    if (paths.CHAPTERS / f"{chapter}.ipynb").exists():
-        return
-    try:
-        costs = explain.plan(chapter, profile, {})
-    except (BadInput, NetworkNeeded) as error:  # what the profile names is not there, and the command line named something else
-        yield f"{chapter}: there is no baseline page to compare with, and none can be made: {error}"
-        return
-    if costs.is_free:
-        execute.run(costs.request)
-        yield f"{chapter}: run, as the baseline; all its steps were there"
-    else:
-        yield (f"{chapter}: the baseline page has not been executed, and would compute {len(costs.expected)} steps or more "
-               f"(expected: {costs.time()}); `make chapter NAME={chapter} PROFILE={profile}` makes it and the comparison")
 
 
 def pdf() -> Iterator[str]:
@@ -83,18 +61,14 @@ def export(chapter: str, profile: str, given: dict[str, str], names: Sequence[st
            models: bool = False) -> Iterator[str | Path]:
     """Write runs of a chapter's systems with ir_metadata headers, named as the page calls them, all if none is named; the files.
 
-    The chapter's statements are followed with the values that are there. Where a value is missing this finds the systems' names
-    alone, and the chapter is executed then (a model that is not kept is trained again); its page stays as it is. With `models`
-    the cross-encoder of each run is written beside it. BadInput for a system that is not the chapter's.
+    The chapter's statements are executed for that, with the values that are there (a model that is not kept is trained again);
+    its page stays as it is. With `models` the cross-encoder of each run is written beside it. BadInput for a system that is not
+    the chapter's.
     """
-    costs = explain.plan(chapter, profile, given, anyway=True)
-    if costs.run.shown:
-        _chosen(chapter, costs.run, names)
-    if not costs.is_free:
-        yield costs.told()
-    whole = costs.run if costs.is_free else dry_run.in_full(chapter, costs.request.values)
+    whole = dry_run.in_full(chapter, execute.request(chapter, profile, given).values)
+    chosen = _chosen(chapter, whole, names)
     folder.mkdir(parents=True, exist_ok=True)
-    for name, system in _chosen(chapter, whole, names).items():
+    for name, system in chosen.items():
         file = folder / f"{chapter}.{name}.run"
         carried.write_run(file, system, whole.used[system.source.key], f"book export {chapter} --profile {profile}")
         if models:

@@ -11,36 +11,25 @@ whose plain parameter is read off a value, such as a tuned k1, may be listed wit
 import ast
 import contextlib
 import io
-import itertools
 import os
-import re
-import socket
 import tempfile
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
 from helpers.data import hub
-from helpers.data.almanac import Almanac
-from helpers.data.irds import IrDatasets
 from helpers.errors import BadInput, NetworkNeeded
-from helpers.networks import backbone
 from helpers.pages import carried, page
 from helpers.steps import Step, ledger, recipe
 from helpers.steps.store import Entry
 from helpers.systems.evaluated import Evaluation
-from press import chapters
-from press.fetching import parts_of, texts_in
+from press import chapters, fetching
 from press.known import Catalogue, nearest
 from press.variants import PageRequest
 
 MANY = 50_000_000  # bytes of texts that are no longer read in a moment
 QUICK = ("queries", "qrels", "text_store", "trec_run", "aggregated", "z_scored", "run_measures")
-TEXTS = 100  # of a collection that is not here: enough to go on with
-SHAPE = re.compile(r"L-(\d+)_H-(\d+)_A-(\d+)")  # layers, width and heads in the names of Google's smaller BERTs
-BASE = (12, 768, 12)
 
 
 class NoValue(Exception):
@@ -85,7 +74,6 @@ class DryRun:
         return step.key in self.available or (
             step.name in QUICK and all(map(self._quick, step.inputs()))
             and all(part.is_here for part in data)
-            and not any(part.collection.spec.startswith("irds:") for part in data if hasattr(part, "collection"))
             and sum(file.stat().st_size for part in data for file in part.sources()) < MANY)
 
 
@@ -107,7 +95,8 @@ def of_chapter(chapter: str, values: dict[str, Any], known: Catalogue) -> DryRun
         ledger.note({**entry.manifest, "key": step.key}, source)
         return entry
 
-    with tempfile.TemporaryDirectory() as folder, offline(), patch.object(Step, "entry", look_up):
+    with (tempfile.TemporaryDirectory() as folder, contextlib.redirect_stderr(io.StringIO()),
+          patch.object(Step, "entry", look_up)):
         _execute(chapter, values, run)
         for step in [one for one in run.missing.values() if not one.inputs() or one.name == "trec_run"]:
             run.at_hand(step, folder)  # a folder's texts, or a run, are found wrong now, and not after the trainings
@@ -126,22 +115,25 @@ def check(wanted: PageRequest) -> bool:
     False where nothing was looked at.
 
     Its statements are executed without the value of any step, which takes a moment; with the template's own parameters they are
-    sound. BadInput for what it would stop with, NetworkNeeded for a model of the hub that neither is here nor can be asked for.
+    sound, and what is still to be fetched cannot be looked at. BadInput for what it would stop with, NetworkNeeded for a model of
+    the hub that neither is here nor can be asked for.
     """
     if wanted.values == {name: parameter.default for name, parameter in chapters.schema(wanted.chapter).items()}:
         return False
+    absent = fetching.absent(wanted.values)
+    for model in (fetching.parts_of(spec) for spec in absent if spec.startswith("hub:")):
+        hub.size(*model)
+    if absent:
+        return False
+
     run = DryRun()
 
     def no_value(step: Step) -> Entry:
         run.missing[step.key] = step
         raise NoValue(f"needs the value of {step.name}")
 
-    with contextlib.suppress(NetworkNeeded), offline(), patch.object(Step, "entry", no_value):
+    with contextlib.redirect_stderr(io.StringIO()), patch.object(Step, "entry", no_value):
         _execute(wanted.chapter, wanted.values, run)
-    if any(step.lookup()[0] is None for step in run.missing.values()):
-        for model in dict.fromkeys(parts_of(text) for text in texts_in(wanted.values) if text.startswith("hub:")):
-            if not hub.is_here(*model):
-                hub.size(*model)
     return True
 
 
@@ -186,33 +178,3 @@ def _problem(statement: ast.stmt, scope: dict[str, Any], run: DryRun) -> str:
         raise BadInput(f"the chapter would stop at `{ast.unparse(statement)}`: {type(error).__name__}: {error}",
                        mend="give other parameters") from error
     return ""
-
-
-@contextlib.contextmanager
-def offline() -> Iterator[None]:
-    """Let nothing reach the network or the terminal for a while. Queries, judgments and the first texts of an ir_datasets id are
-    then those of the Almanac: steps are named by their recipes, which do not depend on them. A model of the hub that is not here
-    has the shape that its name tells, or that of BERT-base. Whatever else needs the network is refused."""
-    real = backbone.configuration
-
-    def almanac(kind: str) -> Any:
-        return lambda collection, *names: getattr(Almanac(), kind)(
-            *names[:-1], names[-1] if names[-1] in collection.splits else "test")
-
-    def configuration(model: backbone.Backbone) -> Any:
-        if model.revision is None or hub.is_here(model.source, model.revision):
-            return real(model)
-        from transformers import BertConfig
-
-        layers, width, heads = map(int, (SHAPE.findall(model.source) or [BASE])[0])
-        return BertConfig(num_hidden_layers=layers, hidden_size=width, num_attention_heads=heads, intermediate_size=4 * width)
-
-    with (contextlib.redirect_stderr(io.StringIO()), patch.object(socket, "getaddrinfo", _refused),
-          patch.object(socket.socket, "connect", _refused), patch.object(backbone, "configuration", configuration),
-          patch.object(IrDatasets, "queries", almanac("queries")), patch.object(IrDatasets, "qrels", almanac("qrels")),
-          patch.object(IrDatasets, "texts", lambda _, unit: itertools.islice(Almanac().texts(unit), TEXTS))):
-        yield
-
-
-def _refused(*_: Any, **__: Any) -> Any:
-    raise OSError("a dry run does not use the network")

@@ -2,15 +2,16 @@
 
 import functools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from helpers import paths
 from helpers.errors import BadInput, NetworkNeeded
 from helpers.pages.fragments import count, seconds
-from helpers.steps import Step, recipe
-from press import chapters, dry_run, execute, variants
+from helpers.steps import Step
+from press import chapters, dry_run, execute, fetching, variants
 from press.dry_run import DryRun
+from press.fetching import texts_in
 from press.known import Catalogue, catalogue, nearest, seconds_of, why
 from press.terminal import columns
 from press.variants import PageRequest
@@ -32,18 +33,9 @@ class Plan:
 
     request: PageRequest  # the page
     current: bool  # whether it is there and made from just what there is now; nothing is looked up then
-    expected: tuple[Expected, ...]  # the steps that would be computed, every one after its inputs
-    run: DryRun  # what the dry run tells
-
-    @property
-    def is_free(self) -> bool:
-        """Whether every value is there, so that making the page computes no step."""
-        return not self.expected and not self.run.stopped
-
-    @property
-    def is_large(self) -> bool:
-        """Whether a step rests on a collection so large that no earlier computation tells its time."""
-        return any(is_large(one.step.recipe()) for one in self.expected)
+    absent: tuple[str, ...] = ()  # collections and models that are still to be fetched; nothing is looked up then
+    expected: tuple[Expected, ...] = ()  # the steps that would be computed, every one after its inputs
+    run: DryRun = field(default_factory=DryRun)  # what the dry run tells
 
     def count(self, source: str) -> int:
         """How many of the steps that would be used are there as `stored` or `recorded`."""
@@ -55,8 +47,8 @@ class Plan:
                 f"{self.time()}; `make explain` lists them")
 
     def time(self) -> str:
-        """The expected time of all steps in words; for a large collection that it is not known."""
-        return "not known at this scale" if self.is_large else total([one.seconds for one in self.expected])
+        """The expected time of all steps in words."""
+        return total([one.seconds for one in self.expected])
 
 
 @functools.cache
@@ -65,9 +57,9 @@ def scale() -> dict[str, Any]:
     return paths.listed(paths.PUBLISHED / "scale.yaml")
 
 
-def is_large(whole: dict[str, Any]) -> bool:
-    """Whether a step's recipe rests on one of the large collections."""
-    return any(part.get("collection", "").partition("[")[0] in scale()["collections"] for part in recipe.parts(whole))
+def is_large(page: PageRequest) -> bool:
+    """Whether a page is of a collection so large that no earlier computation tells its time."""
+    return any(text.partition("[")[0] in scale()["collections"] for text in texts_in(page.values))
 
 
 def scale_table() -> str:
@@ -76,22 +68,24 @@ def scale_table() -> str:
     return columns([("what the studies' own scale takes", "", "by"), *sizes, *(tuple(row.values()) for row in scale()["rows"])])
 
 
-def plan(chapter: str, profile: str, given: dict[str, str], known: Catalogue | None = None, anyway: bool = False) -> Plan:
-    """What making a page (see `execute.request`) would take, `anyway` or if it is out of date; with `BOOK_FRESH` everything is
-    computed anew.
+def plan(chapter: str, profile: str, given: dict[str, str], known: Catalogue | None = None) -> Plan:
+    """What making a page (see `execute.request`) would take if it is out of date; with `BOOK_FRESH` everything is computed anew.
 
     `known` is the catalogue, if it has been read already. BadInput for parameters that are wrong, or that the chapter would stop
     with.
     """
     request = execute.request(chapter, profile, given)
-    if not anyway and execute.is_current(request):
-        return Plan(request, True, (), DryRun())
+    if execute.is_current(request):
+        return Plan(request, True)
+    if absent := fetching.absent(request.values):
+        return Plan(request, False, tuple(absent))
     known = catalogue() if known is None else known
     run, expected = dry_run.of_chapter(chapter, request.values, known), []
     for step in run.missing.values():
         own = known.get(step.name, [])
-        expected.append(Expected(step, why(step.recipe(), step.key, nearest(step.recipe(), own)), seconds_of(step, own)))
-    return Plan(request, False, tuple(expected), run)
+        expected.append(Expected(step, why(step.recipe(), step.key, nearest(step.recipe(), own)),
+                                 None if is_large(request) else seconds_of(step, own)))
+    return Plan(request, False, (), tuple(expected), run)
 
 
 def total(costs: Sequence[float | None]) -> str:
@@ -106,18 +100,20 @@ def text(plan: Plan) -> str:
     request, run = plan.request, plan.run
     page = f"page: {request.name}"
     if request.changed:
-        there = "stays as it is" if (paths.CHAPTERS / f"{request.chapter}.ipynb").exists() else (
-            "has not been executed, and is made, too, if that computes nothing")
+        there = "stays as it is" if (paths.CHAPTERS / f"{request.chapter}.ipynb").exists() else "has not been executed"
         page = f"pages: {request.name}, {variants.comparison(request.name)}; the baseline page {request.chapter} {there}"
     if plan.current:
         return f"{request.name}: up to date, nothing would run\n{page}"
     lines = [f"{request.name}: would run, in the profile {request.profile}"]
     lines += [f"  {name} = {value!r}, baseline {request.baseline[name]!r}" for name, value in request.changed.items()]
-    rows = [(one.step.name, one.step.key[:10], "" if plan.is_large else total([one.seconds]), one.why) for one in plan.expected]
-    lines += ["", columns([("step to compute", "key", "nearest took", "why"), *rows], right=(2,))] if rows else []
-    lines += ["", f"to compute {len(rows)}, stored {plan.count('stored')}, recorded {plan.count('recorded')}",
-              f"expected: {'at least ' if run.stopped and not plan.is_large else ''}{plan.time()}, and the page itself"]
-    lines += ["", scale_table(), ""] if plan.is_large else []
+    if plan.absent:
+        lines.append(f"its steps are not known before these are here: {', '.join(plan.absent)}; `make fetch` gets a profile's")
+    else:
+        rows = [(one.step.name, one.step.key[:10], total([one.seconds]), one.why) for one in plan.expected]
+        lines += ["", columns([("step to compute", "key", "nearest took", "why"), *rows], right=(2,))] if rows else []
+        lines += ["", f"to compute {len(rows)}, stored {plan.count('stored')}, recorded {plan.count('recorded')}",
+                  f"expected: {'at least ' if run.stopped else ''}{plan.time()}, and the page itself"]
+    lines += ["", scale_table(), ""] if is_large(request) else []
     if run.stand_ins:
         lines.append(f"missing values replaced by those of similar steps to see what follows: {len(run.stand_ins)}; a step that "
                      "takes a parameter from such a value may turn out another")
@@ -137,26 +133,24 @@ def explain(name: str, given: dict[str, str], profile: str) -> str:
 def whole_book(profile: str) -> str:
     """A line for each chapter of a profile, and the total, in which what chapters share counts once."""
     known, rows = catalogue(), list[tuple[Any, ...]]([("chapter", "page", "to compute", "stored", "recorded", "expected")])
-    usual, large, stopped = dict[str, float | None](), set[str](), False
+    costs, large, incomplete = dict[str, float | None](), False, False
     for chapter in chapters.names():
         try:
             own = plan(chapter, profile, {}, known)
         except (BadInput, NetworkNeeded) as error:
             rows.append((chapter, f"cannot be told: {str(error)[:LONGEST]}", *[""] * 4))
             continue
-        if own.current:
-            rows.append((chapter, "up to date", *[""] * 4))
-            continue
-        rows.append((chapter, "would run", len(own.expected), own.count("stored"), own.count("recorded"),
-                     own.time() + "+" * bool(own.run.stopped)))
-        costs, stopped = {one.step.key: one.seconds for one in own.expected}, stopped or bool(own.run.stopped)
-        large |= costs.keys() if own.is_large else set()
-        usual |= {} if own.is_large else costs
-    lines = [columns(rows, right=(2, 3, 4)), "", f"{'the other' if large else 'all'} chapters, each step once: {len(usual)} to "
-             f"compute, expected {total(list(usual.values()))}"]
-    if large:
-        lines += [f"chapters on large collections, each step once: {len(large)} to compute", "", scale_table()]
-    if stopped:
-        lines.append("+ incomplete, there may be more steps; `make explain NAME=<chapter>` says which statements could not be "
-                     "followed")
+        if own.current or own.absent:
+            state = "up to date" if own.current else f"would run, with {', '.join(own.absent)}"
+            rows.append((chapter, state[:LONGEST], *[""] * 4))
+        else:
+            rows.append((chapter, "would run", len(own.expected), own.count("stored"), own.count("recorded"),
+                         own.time() + "+" * bool(own.run.stopped)))
+        costs |= {one.step.key: one.seconds for one in own.expected}
+        large, incomplete = large or is_large(own.request), incomplete or bool(own.run.stopped or own.absent)
+    lines = [columns(rows, right=(2, 3, 4)), "",
+             f"all chapters, each step once: {len(costs)} to compute, expected {total(list(costs.values()))}"]
+    lines += ["", scale_table()] if large else []
+    if incomplete:
+        lines.append("+ incomplete, there may be more steps; `make explain NAME=<chapter>` says what could not be followed")
     return "\n".join(lines)

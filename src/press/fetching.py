@@ -57,6 +57,14 @@ def texts_in(value: Any, without: Collection[str] = DATASETS) -> Iterator[str]:
             yield from texts_in(part, without)
 
 
+def absent(values: dict[str, Any]) -> list[str]:
+    """The collections of ir_datasets and the models of the hub that parameters name and that are not here, or not all of them."""
+    named = dict.fromkeys(text for text in texts_in(values) if text.startswith(("irds:", "hub:")))
+    here = {spec: hub.is_here(*parts_of(spec)) if spec.startswith("hub:") else all(item.here for item in _files([spec]))
+            for spec in named}
+    return [spec for spec in named if not here[spec]]
+
+
 def _files(collections: Iterable[str]) -> list[Item]:
     needed: dict[tuple[str, Path], Item] = {}
     for spec in collections:
