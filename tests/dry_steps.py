@@ -11,6 +11,7 @@ from helpers.steps import ledger, registry
 from helpers.steps.recorded import Recorded
 from helpers.steps.store import Store, read_entry
 from press.page_header import DATA_KEY
+from press.step_digests import import_all
 
 COMPUTED: list[str] = []
 PARAMETERS = "count: int = 3  # how many\ntimes: int = 2  # factor"
@@ -40,6 +41,7 @@ def module(name: str = "dry_steps_module") -> types.ModuleType:
 def importable(monkeypatch) -> types.ModuleType:
     """The module with the steps, which chapters can import."""
     monkeypatch.setattr(ledger, "USED", {})
+    import_all()  # before the registry is a copy, or the real steps would register in the copy
     monkeypatch.setattr(registry, "STEPS", dict(registry.STEPS))
     monkeypatch.setattr("dry_steps.COMPUTED", [])
     made = module()
