@@ -41,8 +41,8 @@ class Recorded:
         there = [(place, *pack[place]) for pack in self._packs(name) for place in pack if place.startswith(prefix)]
         for _, folder, line in sorted(there, key=lambda one: (one[0] != prefix + numerics, one[0])):
             if (entry := Entry(folder, parsed(line))).manifest["key"] == key:
-                if not _is_sound(folder, line):
-                    raise BadInput(f"the recorded run {place_of(entry.manifest)} is damaged", mend="restore results/ from git")
+                if entry.manifest["form"] != "folder":
+                    _check(folder, line)
                 return unpacked(entry)
         return None
 
@@ -137,21 +137,29 @@ def _pack(file: Path, state: digests.State | None) -> dict[str, tuple[Any, str]]
     return {place: (zipfile.Path(archive, f"{place.partition('/')[2]}/"), line) for place, line in lines}
 
 
-@functools.cache
-def _is_sound(folder: zipfile.Path, line: str) -> bool:
-    """Whether an entry's files have the sizes and digests of its manifest; asked of one that is to be used."""
-    try:
-        return all(told == {"size": len(content), "sha256": recipe.sha256(content)}
-                   for name, told in parsed(line)["files"].items() for content in [(folder / name).read_bytes()])
-    except Exception:  # noqa: BLE001 - whatever a forged pack raises
-        return False
-
-
 def unpacked(entry: Entry) -> Entry:
-    """An entry whose value can be loaded: that of a folder lies in the reader's store."""
+    """An entry whose value can be loaded: that of a folder lies in the reader's store, and is unpacked (seconds, for weights) once.
+    BadInput if its files have not the sizes and digests of its manifest."""
     if entry.manifest["form"] != "folder":
         return entry
     store, name, key = Store(paths.store() / "unpacked"), entry.manifest["step"], entry.manifest["key"]
     with store.lock(name, key):
         there = store.find(name, key, entry.numerics)
-        return there if there is not None and there.manifest == entry.manifest else store.take(entry)
+        return there if there is not None and there.manifest == entry.manifest else store.take(entry, _content(entry))
+
+
+@functools.cache
+def _check(folder: zipfile.Path, line: str) -> None:
+    _content(Entry(folder, parsed(line)))
+
+
+def _content(entry: Entry) -> dict[str, bytes]:
+    known = entry.manifest["files"]
+    try:
+        content = {name: (entry.folder / name).read_bytes() for name in known}
+        sound = all(known[name] == {"size": len(own), "sha256": recipe.sha256(own)} for name, own in content.items())
+    except Exception:  # noqa: BLE001 - whatever a forged pack raises
+        sound = False
+    if not sound:
+        raise BadInput(f"the recorded run {place_of(entry.manifest)} is damaged", mend="restore results/ from git")
+    return content

@@ -14,7 +14,7 @@ import os
 import secrets
 import shutil
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -101,12 +101,12 @@ class Store:
         finally:
             shutil.rmtree(work, ignore_errors=True)
 
-    def take(self, entry: Entry) -> Entry:
-        """Write an entry that lies elsewhere, as `write` does."""
+    def take(self, entry: Entry, content: Mapping[str, bytes] | None = None) -> Entry:
+        """Write an entry that lies elsewhere, as `write` does, with its files' content, where that has been read."""
         def fill(work: Path) -> None:
             for file in entry.manifest["files"]:
                 (work / file).parent.mkdir(parents=True, exist_ok=True)
-                (work / file).write_bytes((entry.folder / file).read_bytes())
+                (work / file).write_bytes((entry.folder / file).read_bytes() if content is None else content[file])
 
         return self.write(entry.manifest["step"], entry.manifest["key"], entry.manifest, fill)
 
