@@ -138,8 +138,8 @@ def _pack(file: Path, state: digests.State | None) -> dict[str, tuple[Any, str]]
 
 
 def unpacked(entry: Entry) -> Entry:
-    """An entry whose value can be loaded: that of a folder lies in the reader's store, and is unpacked (seconds, for weights) once.
-    BadInput if its files have not the sizes and digests of its manifest."""
+    """An entry whose value can be loaded: that of a folder is unpacked into the reader's store, once. BadInput if its files have
+    other sizes or digests than its manifest says."""
     if entry.manifest["form"] != "folder":
         return entry
     store, name, key = Store(paths.store() / "unpacked"), entry.manifest["step"], entry.manifest["key"]
