@@ -51,8 +51,8 @@ def started(packed: Path, out: Path, home: Path, minutes: float, python: str | P
                             stdout=subprocess.DEVNULL, stderr=(packed / "stderr").open("a"), start_new_session=True)
 
 
-def unpacked(out: Path, store: Path, home: Path) -> tuple[int, int, int]:
-    """Of the steps: values that entered, those of them that are wrong, those that the worker had marked and that are not."""
+def unpacked(out: Path, store: Path) -> tuple[int, int, int]:
+    """Of the steps: values that entered, those of them that are wrong, those that the worker had written and that did not."""
     here = Path(os.environ["BOOK_STORE"])
     shutil.rmtree(store, ignore_errors=True)
     shutil.copytree(here / pack.ASKED, store / pack.ASKED)
@@ -63,7 +63,7 @@ def unpacked(out: Path, store: Path, home: Path) -> tuple[int, int, int]:
         steps = {number: packed_slow(number) for number in range(STEPS)}
         there = {number for number, step in steps.items() if step.lookup()[0] is not None}
         wrong = [number for number in there if steps[number].value() != list(range(number, number + 200_000))]
-        lost = [number for number, step in steps.items() if number not in there and (home / "sent" / step.key).exists()]
+        lost = [number for number, step in steps.items() if number not in there and list(out.glob(f"done-{step.key[:20]}-*"))]
         return len(there), len(wrong), len(lost)
     finally:
         os.environ["BOOK_STORE"] = str(here)
@@ -74,16 +74,16 @@ def kills(count: int, rng: random.Random, place: Path) -> int:
     pack.pack([packed_slow(number) for number in range(STEPS)], place / "pack")
     failures, at = 0, []
     for number in range(count + 1):
-        sent = len(list((place / "home" / "sent").glob("*")))
+        sent = len(list((place / "done").glob("done-*")))
         worker = started(place / "pack", place / "done", place / "home", 10)
         if number < count:
-            while worker.poll() is None and len(list((place / "home" / "sent").glob("*"))) < min(sent + 1, STEPS - 1):
+            while worker.poll() is None and len(list((place / "done").glob("done-*"))) < min(sent + 1, STEPS - 1):
                 time.sleep(0.05)  # until it has loaded its libraries
             time.sleep(rng.uniform(0, 3))
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(worker.pid, signal.SIGKILL)
         worker.wait()
-        there, wrong, lost = unpacked(place / "done", place / "other", place / "home")
+        there, wrong, lost = unpacked(place / "done", place / "other")
         failures += wrong + lost + (number == count) * (STEPS - there)
         at.append(there)
     print(f"{count} kills, with so many of {STEPS} values unpacked after each, and at the end: {at}; lost or wrong: {failures}")

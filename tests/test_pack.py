@@ -1,6 +1,5 @@
 """Packs: steps computed by a process that has the pack alone, and what is refused on the way back."""
 
-import io
 import json
 import os
 import shutil
@@ -15,7 +14,7 @@ import pytest
 from bare_environment import REFUSED, bare_python
 from helpers import paths
 from helpers.errors import BadInput
-from helpers.steps.pack import PART, Parts, members, pack, parts_of, unpack
+from helpers.steps.pack import PART, members, pack, parts_of, unpack, write_parts
 from helpers.steps.work import load
 from helpers.systems.bi_encoder import BiEncoder
 from helpers.systems.starting_points import Pretraining
@@ -107,10 +106,8 @@ def test_a_damaged_part_is_told(tmp_path):
 
 def forged(done, folder, name, change):
     """Parts with one member of another content, or of another name, in a folder."""
-    out = Parts(folder, "done", PART)
-    for member, content in members(parts_of(done, "done")):
-        member, content = change(member, content) if member.endswith(name) else (member, content)
-        out.add(member, io.BytesIO(content), len(content))
+    write_parts(folder, "done", (change(member, content) if member.endswith(name) else (member, content)
+                                 for member, content in members(parts_of(done, "done"))), PART)
     return folder
 
 
@@ -135,25 +132,20 @@ def test_what_no_pack_asked_for_or_is_changed_is_refused(tmp_path, done, monkeyp
 
 
 def test_an_entry_whose_manifest_is_not_there_was_cut_off_and_stops_no_other(tmp_path, done):
-    out = Parts(tmp_path / "cut", "done", PART)
-    for member, content in [*members(parts_of(done, "done"))][:-1]:
-        out.add(member, io.BytesIO(content), len(content))
+    write_parts(tmp_path / "cut", "done", [*members(parts_of(done, "done"))][:-1], PART)
     assert [line.endswith("was not written to its end") for line in unpack(tmp_path / "cut")] == [False, True]
     assert total().value() == 6
 
 
-def test_a_kill_leaves_the_parts_as_they_were_before_the_member(tmp_path):
-    class Killed(io.BytesIO):
-        def read(self, size=-1):
-            raise KeyboardInterrupt
+def test_a_part_stands_there_when_it_is_whole(tmp_path):
+    def killed():
+        yield "second", b"2"
+        raise KeyboardInterrupt
 
-    parts = Parts(tmp_path, "done", PART, always=True)
-    parts.add("first", io.BytesIO(b"1"), 1)
+    write_parts(tmp_path, "done-1", [("first", b"1")], PART)
     with pytest.raises(KeyboardInterrupt):
-        parts.add("second", Killed(b"22"), 2)
+        write_parts(tmp_path, "done-2", killed(), 40_000)
     assert dict(members(parts_of(tmp_path, "done"))) == {"first": b"1"}
-    Parts(tmp_path, "done", PART, always=True).add("third", io.BytesIO(b"3"), 1)
-    assert dict(members(parts_of(tmp_path, "done"))) == {"first": b"1", "third": b"3"}
 
 
 @pytest.mark.slow
@@ -184,11 +176,7 @@ def test_a_measurement_of_time_does_not_travel(tmp_path):
 
 def test_a_file_that_does_not_fit_a_part_is_cut_into_pieces(tmp_path):
     content = os.urandom(100_000)
-    (tmp_path / "large").write_bytes(content)
-    parts = Parts(tmp_path / "parts", "part", 40_000)
-    for name in ("large", "second"):
-        with (tmp_path / "large").open("rb") as stream:
-            parts.add(name, stream, len(content))
+    write_parts(tmp_path / "parts", "part", [("large", content), ("second", content)], 40_000)
     files = parts_of(tmp_path / "parts", "part")
     assert len(files) > 5 and all(file.stat().st_size <= 40_000 for file in files)
     assert dict(members(files)) == {"large": content, "second": content}

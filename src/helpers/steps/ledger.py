@@ -10,7 +10,6 @@ import os
 import platform
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
 from datetime import datetime, timezone
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
@@ -100,14 +99,6 @@ def commit() -> str:
         return head + ("+" if _git("status", "--porcelain", "--untracked-files=no") else "")
     except (OSError, subprocess.CalledProcessError):
         return "unknown"
-
-
-def timed(manifest: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """The step of a manifest and all below it, those whose seconds it tells: elsewhere a step is only named."""
-    if "seconds" in manifest:
-        yield manifest
-    for below in manifest.get("inputs") or ():
-        yield from timed(below)
 
 
 def now() -> str:

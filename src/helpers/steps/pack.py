@@ -13,7 +13,6 @@ import io
 import json
 import re
 import secrets
-import shutil
 import statistics
 import tarfile
 import tempfile
@@ -117,10 +116,8 @@ def pack(steps: Iterable[Step], folder: Path, part: int = PART) -> dict[str, Any
             if UNUSED not in lent.parts and ".." not in lent.parts and "__pycache__" not in lent.parts:
                 code.add(lent.locate(), f"src/{lent.as_posix()}")
     text = json.dumps(described, sort_keys=True).encode()
-    writer = Parts(folder, "part", part)
-    writer.add(PLAN, io.BytesIO(text), len(text))
-    for name, content in files.items():
-        writer.add(name, io.BytesIO(known := content()), len(known))
+    contents = {PLAN: lambda: text} | files
+    write_parts(folder, "part", ((name, content()) for name, content in contents.items()), part)
     asked = paths.store() / ASKED
     asked.mkdir(parents=True, exist_ok=True)
     (asked / f"{described['id']}.json").write_bytes(text)
@@ -146,36 +143,32 @@ def expected_seconds(name: str) -> float:
     return round(statistics.median(known), 1) if known else UNKNOWN_SECONDS
 
 
-class Parts:
-    """Tar files of at most so many bytes in a folder, which are whole after every member, and with `always` at every moment: a
-    kill leaves the part as it was before the member that was being added."""
+def write_parts(folder: Path, name: str, files: Iterable[tuple[str, bytes]], size: int) -> None:
+    """Write files, in pieces where they are larger than a part may be, into `<name>-000.tar`, `<name>-001.tar`, ... of at most
+    `size` bytes; each stands there when it is whole."""
+    folder.mkdir(parents=True, exist_ok=True)
+    room = size - 16 * 1024  # headers and the end of the archive, which fills up a record of 10 KiB
+    number, used, held = 0, 0, list[tuple[str, bytes]]()
 
-    def __init__(self, folder: Path, name: str, size: int, always: bool = False):
-        folder.mkdir(parents=True, exist_ok=True)
-        self._folder, self._name, self._size, self._always = folder, name, size, always
-        self._number, self._used = len(list(folder.glob(f"{name}-*.tar"))), 0  # parts of an earlier run stay
+    def close() -> None:
+        with tarfile.open(folder / "draft", "w") as archive:
+            for file, content in held:
+                member = tarfile.TarInfo(file)
+                member.size = len(content)
+                archive.addfile(member, io.BytesIO(content))
+        (folder / "draft").replace(folder / f"{name}-{number:03}.tar")
 
-    def add(self, name: str, stream: Any, size: int) -> None:
-        """Add a file, in pieces if it is larger than what a part may hold."""
-        room = self._size - 16 * 1024  # headers and the end of the archive, which fills up a record of 10 KiB
-        pieces = range(max(1, -(-size // room)))
-        for piece in pieces:
-            length = min(room, size - piece * room)
-            needed = 1024 + -(-length // 512) * 512
-            if self._used and self._used + needed > room:
-                self._number, self._used = self._number + 1, 0
-            part = self._folder / f"{self._name}-{self._number:03}.tar"
-            written = self._folder / "draft" if self._always else part
-            if self._always and part.exists():
-                shutil.copyfile(part, written)
-            elif self._always:
-                written.unlink(missing_ok=True)
-            with tarfile.open(written, "a") as archive:
-                member = tarfile.TarInfo(f"{name}#{piece:03}" if len(pieces) > 1 else name)
-                member.size = length
-                archive.addfile(member, stream)
-            written.replace(part)
-            self._used += needed
+    for file, content in files:
+        starts = range(0, max(1, len(content)), room)
+        for piece, start in enumerate(starts):
+            own = content[start:start + room]
+            needed = 1024 + -(-len(own) // 512) * 512
+            if held and used + needed > room:
+                close()
+                number, used, held = number + 1, 0, []
+            held.append((f"{file}#{piece:03}" if len(starts) > 1 else file, own))
+            used += needed
+    close()
 
 
 def members(files: Sequence[Path]) -> Iterator[tuple[str, bytes]]:
