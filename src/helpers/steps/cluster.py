@@ -21,8 +21,7 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Callable, Iterator
-from graphlib import TopologicalSorter
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
 from helpers import paths
@@ -35,7 +34,6 @@ Seen = TypeVar("Seen")
 VARIABLE = "BOOK_CLUSTER"
 PATIENCE = 10  # seconds in which a scheduler answers, or is none
 SETTINGS = ("BOOK_FRESH", "BOOK_DEVICE", "BOOK_DTYPE")  # of the asking process, which hold for the workers
-PAUSE, LOOK = 0.05, 1.0  # seconds between looks at the tasks, and at the workers
 LATE = 60  # seconds after which a file that another machine wrote is seen here
 AGAIN = "start it and call again; finished steps are kept"
 JOBS, MEMORY = 2, "8 GB"  # of Slurm, where nobody says how many, and how large
@@ -156,7 +154,7 @@ def _stays(step: Any) -> bool:
     return step.definition.timing or step.definition.function.__module__ == "__main__"
 
 
-def compute(step: Any, work: Callable[[dict[str, Any]], None]) -> tuple[Entry, str] | None:
+def compute(step: Any, work: Callable[..., None]) -> tuple[Entry, str] | None:
     """Compute a step, and what is missing below it, on the cluster; None where there is no cluster, or the step is not for it.
 
     Args:
@@ -171,7 +169,7 @@ def compute(step: Any, work: Callable[[dict[str, Any]], None]) -> tuple[Entry, s
         return None
     needed = list(_needed(step, set()))
     if missing := [part for part, entry, _ in needed if entry is None]:
-        _Run(client(os.environ[VARIABLE]), work).compute(missing)
+        _compute_all(client(os.environ[VARIABLE]), missing, work)
     for part, entry, source in needed[:-1]:
         ledger.note((entry or _seen(part)).manifest, source)
     return _seen(step), "computed"
@@ -192,116 +190,77 @@ def _needed(step: Any, visited: set[str]) -> Iterator[tuple[Any, Entry | None, s
     yield step, entry, source
 
 
-class _Run:
-    """The steps of one request: those that are ready, and those on the cluster.
+def _compute_all(connection: Any, missing: list[Any], work: Callable[..., None]) -> None:
+    """Have the workers compute steps, inputs first: Dask begins each as soon as those below it are there.
 
-    No more of them are on the cluster than it can compute at once: a worker that dies takes none down with it that only waited.
+    The shards of a step are known once its inputs are there: until then the steps after it wait to be submitted.
     """
+    from distributed import as_completed
 
-    def __init__(self, client: Any, work: Callable[[dict[str, Any]], None]):
-        self._client, self._work = client, work
-        self._ready: list[Any] = []
-        self._running: list[tuple[Any, bool, Any]] = []  # with whether it has a GPU, and its future
-        self._shards: dict[str, list[Any]] = {}  # by the key of the whole
-        self._lacking: dict[str, tuple[Any, set[str]]] = {}  # by the key of a shard: the whole, and the shards that it waits for
-        self._gpus = 0  # the most that were there: a step waits while a worker with a GPU is started anew
-        self._done = self._total = 0
+    on_gpus, futures = _has_gpus(connection), dict[str, Any]()  # by the key of a step
 
-    def compute(self, missing: list[Any]) -> None:
-        """Compute steps; an input that is not among them is there already."""
-        steps = {step.key: step for step in missing}
-        order = TopologicalSorter({step.key: {part.key for part in step.inputs()} & steps.keys() for step in missing})
-        order.prepare()
-        self._total = len(missing)
-        workers = len(self._workers()) or "none yet, waiting for the first"
-        ledger.progress(f"cluster: {self._total} to compute, workers: {workers}")
-        looked = -LOOK
-        try:
-            while order.is_active():
-                for key in order.get_ready():
-                    self._ready += self._begin(steps[key])
-                finished = [task for task in self._running if task[2].done()]
-                for task in finished:
-                    self._running.remove(task)
-                    _check(task[0], task[2])
-                    if self._finish(task[0]):
-                        order.done(task[0].key)
-                if finished or time.monotonic() > looked + LOOK:
-                    self._submit_ready()
-                    looked = time.monotonic()
-                time.sleep(0 if finished else PAUSE)
-        finally:
-            self._client.cancel([future for _, _, future in self._running])
-
-    def _begin(self, step: Any) -> list[Any]:
-        """What is ready once a step's inputs are there: the step, or the shards that it is joined from."""
-        if step.definition.shards is None:
-            return [step]
-        inputs = {name: registry.FORMS[part.definition.form].load(_seen(part).folder)
-                  for name, part in step.arguments.items() if hasattr(part, "definition")}
-        shards = step.definition.shards.split(step, inputs)
-        self._shards[step.key] = shards if len(shards) > 1 else []
-        missing = [shard for shard in self._shards[step.key] if shard.lookup()[0] is None]
-        self._lacking |= dict.fromkeys((shard.key for shard in missing), (step, {shard.key for shard in missing}))
-        self._total += len(missing)
-        return missing or [step]
-
-    def _finish(self, step: Any) -> bool:
-        """Tell of a step that is finished; False for a shard, the last of which makes its whole ready."""
-        self._done += 1
-        ledger.progress(f"{step.name} {_seen(step).manifest['seconds']:.1f} s ({self._done} of {self._total})")
-        if step.key not in self._lacking:
-            return True
-        whole, lacking = self._lacking[step.key]
-        lacking.remove(step.key)
-        if not lacking:
-            self._ready.append(whole)
-        return False
-
-    def _submit_ready(self) -> None:
-        """Submit what the workers can begin with; network steps only to those with a GPU, if there are such."""
-        workers = self._workers()
-        free = sum(worker["nthreads"] for worker in workers) - len(self._running)
-        gpus = sum(int(worker["resources"].get("GPU", 0)) for worker in workers)
-        self._gpus = 0 if os.environ.get("BOOK_DEVICE") == "cpu" else max(self._gpus, gpus)
-        free_gpus = gpus - sum(on_gpu for _, on_gpu, _ in self._running)
-        for step in list(self._ready):
-            on_gpu = bool(self._gpus) and step.definition.network and not self._shards.get(step.key)
-            if free > 0 and (free_gpus > 0 or not on_gpu):
-                free, free_gpus = free - 1, free_gpus - on_gpu
-                self._ready.remove(step)
-                self._running.append((step, on_gpu, self._submit(step, on_gpu)))
-
-    def _submit(self, step: Any, on_gpu: bool) -> Any:
+    def submit(step: Any, below: list[Any], shards: Sequence[Any] = ()) -> Any:
         Store(paths.store()).lock_file(step.name, step.key).touch()  # by which a worker knows the store
         settings = {name: os.environ.get(name) for name in SETTINGS} | {"BOOK_STORE": str(paths.store().resolve())}
         task = {"recipe": step.recipe(), "modules": sorted(registry.modules(step.recipe())), "settings": settings,
-                "shards": [(shard.name, shard.key) for shard in self._shards.get(step.key, [])]}
+                "shards": [(shard.name, shard.key) for shard in shards]}
         # two notebooks that want the same step share its task; the name before a hyphen would stand for an expected duration
         name = f"{step.name}_{recipe.sha256(recipe.canonical([step.key, settings]))}"
-        return self._client.submit(self._work, task, key=name, resources={"GPU": 1} if on_gpu else None)
+        on_gpu = on_gpus and step.definition.network and not shards
+        return connection.submit(work, task, below, key=name, resources={"GPU": 1} if on_gpu else None)
 
-    def _workers(self) -> list[dict[str, Any]]:
-        try:
-            return list(self._client.scheduler_info()["workers"].values())
-        except OSError:
-            raise BadInput("the cluster went away", mend=AGAIN) from None
+    try:
+        for step in missing:
+            below, shards = [futures[part.key] for part in step.inputs() if part.key in futures], []
+            if step.definition.shards is not None:
+                for future in below:
+                    _check(future)
+                shards = _shards_of(step)
+                futures |= {shard.key: submit(shard, []) for shard in shards if shard.lookup()[0] is None}
+                below = [futures[shard.key] for shard in shards if shard.key in futures]
+            futures[step.key] = submit(step, below, shards)
+        for done, future in enumerate(as_completed(futures.values(), loop=connection.loop), start=1):
+            _check(future)
+            ledger.progress(f"{_name_of(future.key)} ({done} of {len(futures)})")
+    finally:
+        connection.cancel(list(futures.values()))
 
 
-def _check(step: Any, future: Any) -> None:
-    """Raise what a task that is over has raised."""
+def _has_gpus(connection: Any) -> bool:
+    """Whether network steps are for workers with a GPU alone: some have one, to be used. Waits for the first worker."""
+    try:
+        connection.wait_for_workers(1)
+        workers = connection.scheduler_info()["workers"].values()
+    except OSError:
+        raise BadInput("the cluster went away", mend=AGAIN) from None
+    return os.environ.get("BOOK_DEVICE") != "cpu" and any(worker["resources"].get("GPU") for worker in workers)
+
+
+def _shards_of(step: Any) -> list[Any]:
+    """The shards that a step is joined from, if there are several; its inputs are there."""
+    inputs = {name: registry.FORMS[part.definition.form].load(_seen(part).folder)
+              for name, part in step.arguments.items() if hasattr(part, "definition")}
+    shards = step.definition.shards.split(step, inputs)
+    return shards if len(shards) > 1 else []
+
+
+def _check(future: Any) -> None:
+    """Raise what a task has raised, once it is over."""
     from distributed import KilledWorker
     from distributed.client import FutureCancelledError
 
     try:
         future.result()
     except KilledWorker as lost:
-        raise BadInput(f"{lost.allowed_failures + 1} workers died while they computed {step.name}",
+        raise BadInput(f"{lost.allowed_failures + 1} workers died while they computed {_name_of(lost.task)}",
                        mend="their log may say why; most often memory. Finished steps are kept") from None
     except FutureCancelledError:
-        raise BadInput(f"the cluster went away while it computed {step.name}", mend=AGAIN) from None
-    finally:
-        future.release()  # the value is in the store
+        raise BadInput(f"the cluster went away while it computed {_name_of(future.key)}", mend=AGAIN) from None
+
+
+def _name_of(task: str) -> str:
+    """The step of a task."""
+    return task.rpartition("_")[0]
 
 
 def _seen(step: Any) -> Entry:

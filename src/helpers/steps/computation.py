@@ -315,12 +315,13 @@ class _Described(Step):
         return {name: rebuild(item, lazily=True) for name, item in self._recipe["arguments"].items()}
 
 
-def work(task: dict[str, Any]) -> None:
+def work(task: dict[str, Any], below: Sequence[None] = ()) -> None:
     """Compute a step on a worker of a cluster, into the store that it shares with whoever asks.
 
     Args:
         task: its `recipe`, the `modules` that define it and its inputs, the `settings` (environment variables), and `shards`,
             name and key of those that it is to be joined from.
+        below: what the tasks gave for which Dask waits, nothing: their values are in the store.
     """
     numerics.settle({**task["settings"], **ASKING})
     for module in task["modules"]:
