@@ -4,12 +4,10 @@ import shutil
 
 import pytest
 
-from helpers import paths
-from helpers.data import hub
-from helpers.errors import BadInput, NetworkNeeded
+from helpers.errors import BadInput
 from helpers.systems.evaluated import evaluate
 from helpers.systems.testbed import Testbed
-from press import chapters, commands, dry_run, execute, side_by_side
+from press import chapters, commands, dry_run, execute, explain
 from press.known import catalogue
 
 TRAINS_ON_IT = {"candidates", "distillation", "embeddings", "encoders", "epochs", "explorer", "fine_tuning_sizes", "grid",
@@ -43,48 +41,21 @@ def test_a_test_split_alone_is_enough(chapter, own, known):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("chapter", sorted(TRAINS_ON_IT))
-def test_a_missing_split_is_told_before_anything_is_computed(chapter, own, tmp_path, monkeypatch):
+def test_a_missing_split_is_told_before_anything_is_computed(chapter, own, known, tmp_path, monkeypatch):
     monkeypatch.setenv("BOOK_STORE", str(tmp_path / "store"))
     unit = {"unit": "document"} if "unit" in chapters.schema(chapter) else {}
     with pytest.raises(BadInput, match="own has no split '(train|dev)'.*choose from test"):
-        dry_run.check(execute.request(chapter, "mini", {"collection": own, **unit}))
+        explain.plan(chapter, "mini", {"collection": own, **unit}, known)
     assert not list((tmp_path / "store").glob("*/*"))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name, value, said", [
     ("collection", "/nowhere", "no collection '/nowhere'"), ("backbone", "hub:a/b", "'hub:a/b' has no revision"),
-    ("first_stage", "/no/run.txt", "run.txt"), ("backbone", "/nowhere", "no backbone '/nowhere'")])
-def test_what_is_not_there_is_told_before_anything_is_computed(name, value, said, store):
-    with pytest.raises(BadInput, match=said):
-        dry_run.check(execute.request("does_it_work", "mini", {name: value}))
-
-
-@pytest.mark.slow
-def test_a_model_that_the_hub_cannot_give_is_told_at_once_and_one_that_it_can_is_no_obstacle(store, monkeypatch):
-    page = execute.request("does_it_work", "mini", {"backbone": "hub:a/b@main"})
-    asked = []
-    monkeypatch.setattr(hub, "size", lambda *model: asked.append(model))
-    dry_run.check(page)
-    assert asked == [("a/b", "main")]
-
-    def unreachable(*_):
-        raise NetworkNeeded("the model a/b is not here")
-
-    monkeypatch.setattr(hub, "size", unreachable)
-    with pytest.raises(NetworkNeeded, match="a/b is not here"):
-        dry_run.check(page)
-
-
-@pytest.mark.parametrize("run", [lambda: list(commands.chapter("encoders", "mini", {"split": "none"}, True)),
-                                 lambda: list(side_by_side.run_all(["encoders"], "other.yaml"))])
-def test_every_command_checks_before_it_executes(run, tmp_path, monkeypatch):
-    monkeypatch.setattr(paths, "CHAPTERS", tmp_path)
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "other.yaml").write_text("chapters: {encoders: {split: none}}")
+    ("first_stage", "/no/run.txt", "run.txt"), ("backbone", "/nowhere", "no backbone '/nowhere'"), ("split", "none", "no split")])
+def test_what_is_not_there_is_told_before_the_chapter_is_executed(name, value, said, store, monkeypatch):
     monkeypatch.setattr(execute, "executed", lambda *_: pytest.fail("it was executed"))
-    with pytest.raises(BadInput, match="has no split 'none'"):
-        run()
+    with pytest.raises(BadInput, match=said):
+        list(commands.chapter("does_it_work" if name != "split" else "encoders", "mini", {name: value}, True))
 
 
 @pytest.fixture

@@ -37,7 +37,6 @@ def chapters(monkeypatch):
     monkeypatch.setattr(execute, "request", lambda name, profile, given: name)
     monkeypatch.setattr(execute, "is_current", lambda name: name in noted.current)
     monkeypatch.setattr(execute, "run", run)
-    monkeypatch.setattr(side_by_side.dry_run, "check", lambda page: None)
     monkeypatch.setattr(side_by_side, "kernels", lambda chapters: 2)
     return noted
 

@@ -33,12 +33,12 @@ def build(profile: str, only: str = "") -> Iterator[str]:
 
 
 def chapter(name: str, profile: str, given: dict[str, str], no_render: bool) -> Iterator[str]:
-    """Run one chapter and render it, with its comparison if it is a variant."""
-    if not execute.is_current(wanted := execute.request(name, profile, given)) and (dry_run.check(wanted) or fresh_since()):
-        costs = explain.plan(name, profile, given)
-        if costs.expected or costs.run.stopped:
-            yield costs.told()
-    page, executed = execute.run(wanted)
+    """Run one chapter and render it, with its comparison if it is a variant. BadInput for what a dry run stops with, such as a
+    split that a collection lacks, before anything is computed; the default page is sound."""
+    costs = explain.plan(name, profile, given) if given or profile != "almanac" or fresh_since() else None
+    if costs and (costs.expected or costs.run.stopped):
+        yield costs.told()
+    page, executed = execute.run(execute.request(name, profile, given))
     yield f"{page.stem}: {'run' if executed else 'up to date'}"
     pages = [page.stem]
     if page.stem != name:

@@ -18,15 +18,13 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from helpers.data import hub
 from helpers.errors import BadInput, NetworkNeeded
 from helpers.pages import carried, page
 from helpers.steps import Step, ledger, recipe
 from helpers.steps.store import Entry
 from helpers.systems.evaluated import Evaluation
-from press import chapters, fetching
+from press import chapters
 from press.known import Catalogue, nearest
-from press.variants import PageRequest
 
 MANY = 50_000_000  # bytes of texts that are no longer read in a moment
 QUICK = ("queries", "qrels", "text_store", "trec_run", "aggregated", "z_scored", "run_measures")
@@ -110,33 +108,6 @@ def in_full(chapter: str, values: dict[str, Any]) -> DryRun:
     return run
 
 
-def check(wanted: PageRequest) -> bool:
-    """Whether a chapter has all that it needs, before anything is computed: collections with their splits, files, backbones;
-    False where nothing was looked at.
-
-    Its statements are executed without the value of any step, which takes a moment; with the template's own parameters they are
-    sound, and what is still to be fetched cannot be looked at. BadInput for what it would stop with, NetworkNeeded for a model of
-    the hub that neither is here nor can be asked for.
-    """
-    if wanted.values == {name: parameter.default for name, parameter in chapters.schema(wanted.chapter).items()}:
-        return False
-    absent = fetching.absent(wanted.values)
-    for model in (fetching.parts_of(spec) for spec in absent if spec.startswith("hub:")):
-        hub.size(*model)
-    if absent:
-        return False
-
-    run = DryRun()
-
-    def no_value(step: Step) -> Entry:
-        run.missing[step.key] = step
-        raise NoValue(f"needs the value of {step.name}")
-
-    with contextlib.redirect_stderr(io.StringIO()), patch.object(Step, "entry", no_value):
-        _execute(wanted.chapter, wanted.values, run)
-    return True
-
-
 def _stand_in(step: Step, known: Catalogue) -> Entry:
     near = nearest(step.recipe(), [one for one in known.get(step.name, []) if one.kept is not None])
     entry = near.kept.find(step.name, near.key, "") if near is not None and near.kept is not None else None
@@ -170,7 +141,8 @@ def _problem(statement: ast.stmt, scope: dict[str, Any], run: DryRun) -> str:
     except Exception as error:
         if isinstance(error, NameError) and run.stopped:
             return f"needs {error.name}"
-        of_a_name = isinstance(getattr(error, "file", None), Path) or (isinstance(error, OSError) and error.errno)
+        of_a_name = isinstance(getattr(error, "file", None), Path) or (isinstance(error, OSError) and error.errno) or (
+            getattr(error, "mend", "").startswith("choose from"))
         if run.missing and not of_a_name and (run.stand_ins or not isinstance(error, BadInput | NetworkNeeded)):
             return f"does not work without the missing values ({type(error).__name__})"
         if isinstance(error, BadInput | NetworkNeeded):

@@ -14,7 +14,7 @@ from tqdm import tqdm
 
 from helpers.errors import BadInput
 from helpers.steps import cluster, numerics, processes
-from press import dry_run, execute, forked_kernels, terminal
+from press import execute, forked_kernels, terminal
 from press.variants import PageRequest
 
 MEMORY_OF_A_CHAPTER = 5e9  # bytes: a kernel with a model, and the Java heap beside it
@@ -40,8 +40,6 @@ def run_all(names: Sequence[str], profile: str) -> Iterator[tuple[str, float | N
     pages = {name: execute.request(name, profile, {}) for name in names}
     stale = {name: page for name, page in pages.items() if not execute.is_current(page)}
     yield from ((name, None) for name in names if name not in stale)
-    for page in stale.values():
-        dry_run.check(page)
     at_once = kernels(len(stale))
     if at_once > 1:
         with (tempfile.TemporaryDirectory(prefix="turns-") as folder, forked_kernels.available(),
