@@ -60,17 +60,6 @@ def test_the_parameters_stand_in_a_table_and_not_in_a_cell(project):
     assert "# Parameters" not in html
 
 
-def test_a_variant_recomputes_only_what_depends_on_it_and_leaves_the_baseline(project):
-    baseline = (project / "book/chapters/does_it_work.ipynb").read_bytes()
-    done = book(project, "chapter", "does_it_work", "--profile", "mini", "-p", "candidates", "4")
-    assert done.returncode == 0, done.stderr[-3000:]
-    variant = re.search(r"does_it_work--\w+", done.stdout)[0]
-    computed = {line["step"] for line in ledger(project, variant) if line["source"] == "computed"}
-    assert computed == {"window_scores", "window_logits", "dense_window_scores", "aggregated", "run_measures"}
-    assert (project / "book/chapters/does_it_work.ipynb").read_bytes() == baseline
-    assert (project / f"book/_build/html/chapters/{variant}.html").exists()
-
-
 def test_changed_prose_computes_no_step(project):
     template = project / "notebooks" / "collection.ipynb"
     notebook = json.loads(template.read_text())

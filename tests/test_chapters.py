@@ -1,7 +1,6 @@
 """Chapters: their parameters and values, the profiles, a copy of one's own, what is allowed."""
 
 import json
-from pkgutil import resolve_name
 
 import nbformat
 import pytest
@@ -247,11 +246,6 @@ def test_a_loss_that_is_registered_may_be_chosen(monkeypatch):
         chapters.resolve("recipe", "almanac", {"losses": '["hinge"]'})
     monkeypatch.setitem(LOSSES, "hinge", {"hinge": 1.0})
     chapters.resolve("recipe", "almanac", {"losses": '["hinge"]'})
-
-
-@pytest.mark.parametrize("registry", sorted({value for value in bounds.CHOICES.values() if isinstance(value, str)}))
-def test_every_registry_of_choices_has_names(registry):
-    assert all(isinstance(name, str) for name in resolve_name(registry))
 
 
 def test_every_line_of_the_queue_is_a_page_that_differs_and_decides_claims():

@@ -3,10 +3,8 @@
 import pytest
 
 import dry_steps
-from dry_steps import ship
-from helpers import paths, steps
+from helpers import paths
 from helpers.errors import BadInput
-from helpers.steps import ledger
 from press import dry_run
 from press.known import catalogue, times_as_many
 
@@ -48,12 +46,6 @@ def test_what_is_stored_is_found_and_not_looked_below_and_nothing_is_computed_or
     assert dry_steps.COMPUTED == [] and snapshot(paths.store()) == before
 
 
-def test_the_parameters_take_the_place_of_the_defaults(steps_module):
-    steps_module.numbers(3).value()
-    assert names(chapter("value = numbers(count).value()")) == []
-    assert names(chapter("value = numbers(count).value()", count=4)) == ["numbers"]
-
-
 def test_the_nearest_value_stands_in_so_that_all_of_a_loop_is_found(steps_module):
     steps_module.numbers(3).value()
     steps_module.doubled(steps_module.numbers(3), 2).value()
@@ -83,21 +75,6 @@ def test_an_error_after_a_stand_in_is_no_error_of_the_chapter(steps_module):
     plan = chapter("value = numbers(2).value()['values']", "value.index(99)", "other = doubled(numbers(3)).value()")
     assert plan.stopped[0] == ("value.index(99)", "does not work without the missing values (ValueError)")
     assert names(plan) == ["numbers", "doubled"]
-
-
-def test_the_process_is_left_as_it_was(steps_module):
-    before = steps.Step.entry, ledger.USED
-    with pytest.raises(BadInput):
-        chapter("value = 1 / 0")
-    chapter("value = numbers(3).value()")
-    assert (steps.Step.entry, ledger.USED) == before
-    assert ledger.USED == {}
-
-
-def test_a_recorded_run_is_found_as_such(steps_module):
-    steps_module.numbers(3).value()
-    ship("numbers")
-    assert [source for _, source in chapter("value = numbers(3).value()").available.values()] == ["recorded"]
 
 
 def test_texts_that_are_not_here_are_told_also_after_a_stand_in(steps_module):

@@ -1,10 +1,8 @@
 """Launch links lead to templates that are in the repository; their setup cell does nothing where the book is installed."""
 
-import importlib.util
 import json
 import re
 import subprocess
-import sys
 import xml.etree.ElementTree as ElementTree
 from urllib.parse import parse_qs, unquote, urlsplit
 
@@ -102,20 +100,6 @@ def test_every_template_has_the_same_setup_cell_of_the_configured_address_below_
     cells, first = (json.loads(chapters.template(name).read_text())["cells"] for name in (chapter, TEMPLATES[0]))
     assert cells[1] == first[1] and f"{cite.configured().url} book" in "".join(first[1]["source"]), "run `make address`"
     assert ["setup" in cell["metadata"].get("tags", []) for cell in cells].count(True) == 1
-
-
-def test_the_setup_cell_fetches_the_book_where_it_is_not_installed_and_else_does_nothing(monkeypatch, tmp_path):
-    run, source = [], "".join(json.loads(chapters.template("seeds").read_text())["cells"][1]["source"])
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "path", list(sys.path))
-    monkeypatch.setattr(subprocess, "run", lambda command, **options: run.append((command, options.get("check"))))
-    exec(source, {})  # noqa: S102
-    assert run == []
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    exec(source, {})  # noqa: S102
-    assert run == [(f"test -d book || git clone -q --depth 1 {cite.configured().url} book", True),
-                   ([sys.executable, "book/colab.py"], True)]
-    assert sys.path[0] == str(tmp_path / "book" / "src")
 
 
 def test_a_new_address_changes_one_line_and_every_setup_cell_once_and_a_wrong_one_nothing(places):

@@ -97,11 +97,6 @@ def test_a_page_has_its_picture_first_and_sections_that_only_some_want_folded_be
         "provenance"]
 
 
-def test_a_page_without_exercise_or_folds_has_its_parameters_and_provenance_below_more():
-    assert [cell.source for cell in arranged([markdown("# Title"), code("1")], "top", "", "parameters")] == [
-        "# Title", "top", "## More", "parameters", "1"]
-
-
 # ---- exercises ----
 
 @pytest.mark.parametrize("chapter", chapters.templates())

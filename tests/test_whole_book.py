@@ -8,7 +8,7 @@ from bs4 import BeautifulSoup
 
 from helpers import paths
 from helpers.errors import BadInput
-from press import chapters, printed
+from press import printed
 
 INDEX = """<section id="top"><h1>The book<a class="headerlink" href="#top">#</a></h1><p><a href="chapters/a.html">a</a></p>
 <div class="toctree-wrapper">contents</div></section><script>kernelName</script>"""
@@ -96,9 +96,3 @@ def test_a_page_that_was_not_rendered_or_has_no_article_is_named(book, change, s
     change(book / "html" / "chapters" / "a.html")
     with pytest.raises(BadInput, match=rf"chapters/a\.html.*{said}"):
         printed.write_whole(book / "html", book / "pdf" / "whole.html", "")
-
-
-def test_the_real_contents_begin_with_the_first_page_and_hold_all_chapters():
-    pages = [page for _, pages in printed.contents() for page in pages]
-    assert pages[0] == "index"
-    assert [page for page in pages if page.startswith("chapters/")] == [f"chapters/{name}" for name in chapters.names()]
