@@ -1,6 +1,5 @@
 """The service, with an engine of nothing: what may be asked, whose turn it is, what is taken, what is dropped."""
 
-import json
 import threading
 import time
 from types import SimpleNamespace
@@ -69,29 +68,22 @@ def client():
 HOSTILE = ["", "   ", "\0", "a\0b", "\x1b[31mred", "\u2028", "\u202eright to left", "a" * LONGEST, "a" * (LONGEST + 1),
            "+-&&||!(){}[]^\"~*?:\\/", "title:* OR 1=1 --", "<script>alert(1)</script>", "'; DROP TABLE texts; --", "🥖" * 50,
            "a " * 900, "../../etc/passwd", "%s%n%00"]
-BODIES = [b"", b"{", b"null", b"[]", b"5", b'"x"', b"\xff\xfe", b"[" * 30_000, b'{"query": "\\ud800"}', b'{"query": 5}',
-          b'{"query": ["a"]}',
-          b'{"query": null}', b'{"query": "a", "k": NaN}', b'{"query": "a", "k": 1e999}', b'{"query": "a", "k": -1}', b'{"k": 3}',
-          b'{"query": "a", "k": "ten"}', b'{"query": "a", "candidates": 1000000}', b'{"query": "a", "aggregation": "median"}',
-          b'{"query": "a", "reranker": "gpt"}', b'{"query": "a", "pairwise": "sum"}', b'{"query": "a", "feedback": "all"}',
-          b'{"query": "a", "unknown": 1}', b'{"query": "a", "k": true}',
-          b'{"query": "a", "k": "5"}', b'{"query": "a", "k": 5, "k": 6}',
-          b'{"query": "' + b"x" * 1_000_000 + b'"}', b'{"query": "a", "pairwise": "\\udfff"}']
 
 
 @pytest.mark.parametrize("query", HOSTILE, ids=range(len(HOSTILE)))
 def test_a_hostile_query_gives_results_or_is_refused(client, query):
-    posted = client.post("/search", content=json.dumps({"query": query, "reranker": "none"}))
-    for response in (posted, client.get("/search", params={"query": query, "reranker": "none"})):
-        good = query.strip(" \0\u2028") and len(query) <= LONGEST
-        assert response.status_code == (200 if good else 422), response.text
-        assert set(response.json()) == ({"query", "results"} if good else {"error"})
+    response = client.get("/search", params={"query": query, "reranker": "none"})
+    good = query.strip(" \0\u2028") and len(query) <= LONGEST
+    assert response.status_code == (200 if good else 422), response.text
+    assert set(response.json()) == ({"query", "results"} if good else {"error"})
 
 
-@pytest.mark.parametrize("body", BODIES, ids=range(len(BODIES)))
-def test_a_hostile_body_is_refused_in_words_that_repeat_nothing_of_it(client, body):
-    response = client.post("/search", content=body)
-    assert response.status_code in (400, 413, 422)
+@pytest.mark.parametrize("odd", [
+    "k=5&k=6", "k=1_0", "k=+5", "k=%205", "k=1.0", "k=-1", "k=ten", "k=NaN", "k=" + "9" * 5000, "query=b", "candidates=1000000",
+    "aggregation=median", "reranker=gpt", "pairwise=sum", "feedback=all", "unknown=1", "pairwise=%ED%BF%BF"])
+def test_a_value_that_makes_no_sense_is_refused_in_words_that_repeat_nothing_of_it(client, odd):
+    response = client.get(f"/search?query=a&{odd}")
+    assert response.status_code in (400, 422)
     assert len(response.json()["error"]) < 600
     assert "gpt" not in response.text and "median" not in response.text
 
@@ -99,11 +91,9 @@ def test_a_hostile_body_is_refused_in_words_that_repeat_nothing_of_it(client, bo
 def test_what_is_not_there_and_who_asks_by_another_name(client):
     assert (client.get("/nothing").status_code, client.get("/nothing").json()) == (404, {"error": "not found"})
     assert client.get("/page.py").status_code == 404
-    assert client.put("/search").status_code == 405
+    assert client.post("/search").status_code == 405
     assert client.get("/health", headers={"Host": "evil.example"}).status_code == 400  # a name of another site that leads here
     assert client.get("/health", headers={"Host": "[::1"}).json() == {"error": "the service is not known by this host"}
-    for odd in ("k=5&k=6", "k=1_0", "k=+5", "k=%205", "k=1.0", "k=" + "9" * 5000, "query=b"):
-        assert client.get(f"/search?query=a&{odd}").status_code == 422, odd
     assert client.get("/search?query=7&candidates=1&k=3").json()["query"] == "7"
 
 
@@ -158,7 +148,7 @@ def test_what_waits_is_scored_together_and_small_requests_go_ahead(held):
 def test_what_cannot_be_done_in_time_is_refused_with_the_seconds_until_it_may_be(held):
     engine, gate = held
     batcher, client = served(engine, timeout=3)  # a hundredth of a second a candidate: .9 seconds at most
-    alone = client.post("/search", json={"query": "x", "candidates": 150})
+    alone = client.get("/search", params={"query": "x", "candidates": 150})
     assert alone.status_code == 503 and "fewer candidates" in alone.json()["error"] and alone.headers["Retry-After"] == "1"
     taken = [batcher.submit(asked("large", 60))]
     begun(engine)
@@ -204,7 +194,7 @@ def test_who_waits_too_long_is_told_and_what_nobody_waits_for_is_dropped(held):
     engine, gate = held
     batcher, client = served(engine, timeout=1)
     answers = []
-    threads = [threading.Thread(target=lambda: answers.append(client.post("/search", json={"query": "slow", "candidates": 2})))]
+    threads = [threading.Thread(target=lambda: answers.append(client.get("/search", params={"query": "slow", "candidates": 2})))]
     threads[0].start()
     begun(engine)
     left = batcher.submit(asked("left", 8))
@@ -212,7 +202,7 @@ def test_who_waits_too_long_is_told_and_what_nobody_waits_for_is_dropped(held):
     threads[0].join()
     assert [answer.status_code for answer in answers] == [504]
     gate.set()
-    assert client.post("/search", json={"query": "after", "candidates": 2}).status_code == 200
+    assert client.get("/search", params={"query": "after", "candidates": 2}).status_code == 200
     batcher.close()
     assert [*map(list, engine.slices)] == [["slow"], ["after"]]
 
@@ -226,9 +216,9 @@ def test_a_request_that_fails_takes_nobody_with_it(held, tmp_path, monkeypatch):
     assert [futures[n].result(5)["query"] for n in (0, 1, 3)] == ["a", "b", "c"]
     with pytest.raises(BadInput, match="no numbers"):
         futures[4].result(5)
-    response = client.post("/search", json={"query": "die", "candidates": 1})
+    response = client.get("/search", params={"query": "die", "candidates": 1})
     assert (response.status_code, response.json()) == (503, {"error": "the model died"})
-    told = client.post("/search", json={"query": "bug"})
+    told = client.get("/search", params={"query": "bug"})
     assert told.status_code == 500 and "secret" not in told.text and str(tmp_path) in told.json()["error"]
     assert "a secret" in next(tmp_path.iterdir()).read_text()
     batcher.close()

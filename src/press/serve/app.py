@@ -3,7 +3,7 @@
 | status | when |
 |---|---|
 | 200 | results, perhaps none |
-| 400, 404, 405, 408, 413, 422 | the request: unknown model, too slow, too long, a value that makes no sense; `error` says which |
+| 400, 404, 405, 422 | the request: unknown model, a value that makes no sense; `error` says which |
 | 500 | a fault of the book: `error` says where its trace is |
 | 503 | it cannot be done in time, or Java died; `Retry-After` has seconds |
 | 504 | no answer in time, though it was expected |
@@ -34,12 +34,11 @@ from helpers.reranking.aggregation import AGGREGATIONS
 from helpers.reranking.duo import DUOS
 from press.search_command import FEEDBACK
 from press.serve.batching import Batcher, Overloaded
-from press.serve.engine import LONGEST, NONE, Asked
+from press.serve.engine import NONE, Asked
 from press.terminal import trace_kept
 
 PAGE = Path(__file__).parent / "page"
 HOSTS = ("127.0.0.1", "localhost", "::1")  # by which the service is asked: another site's name that leads here is refused
-LARGEST = 16 * LONGEST  # bytes of a request
 HEADERS = {"Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
                                       "img-src data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
            "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Cache-Control": "no-store"}
@@ -66,7 +65,7 @@ def application(batcher: Batcher, names: tuple[str, ...] = HOSTS, addresses: boo
             "per_second": {name: round(batcher.rate(name), 1) for name in engine.scorers}})
 
     async def search(request: Request) -> Response:
-        asked = await _asked(request, batcher.timeout)
+        asked = _asked(request)
         if asked.reranker and asked.reranker not in engine.models:
             raise HTTPException(400, f"reranker: choose from {', '.join(engine.models)}")
         if asked.pairwise != NONE and engine.pairwise is None:
@@ -79,7 +78,7 @@ def application(batcher: Batcher, names: tuple[str, ...] = HOSTS, addresses: boo
         answer.cancel()  # between two slices it is dropped
         raise HTTPException(504, f"no answer within {batcher.timeout:g} seconds: ask for fewer candidates")
 
-    app = Starlette(routes=[Route("/search", search, methods=["GET", "POST"]), Route("/health", health),
+    app = Starlette(routes=[Route("/search", search), Route("/health", health),
                             Mount("/", StaticFiles(directory=PAGE, html=True))],
                     exception_handlers=dict.fromkeys((HTTPException, ValidationError, Overloaded, BadInput, Exception), _error))
 
@@ -99,24 +98,12 @@ def application(batcher: Batcher, names: tuple[str, ...] = HOSTS, addresses: boo
     return served
 
 
-async def _asked(request: Request, timeout: float) -> Asked:
-    """What is asked; numbers of a GET are texts that are numbers, and a name stands once."""
-    if request.method != "POST":
-        given = request.query_params.multi_items()
-        numbers = {name for name, field in Asked.model_fields.items() if field.annotation is int}
-        values = {name: int(value) if name in numbers and re.fullmatch("[0-9]{1,9}", value) else value for name, value in given}
-        asked = Asked.model_validate(values, strict=True)
-    else:
-        body = b""
-        try:
-            async with asyncio.timeout(timeout):
-                async for more in request.stream():
-                    if len(body := body + more) > LARGEST:
-                        raise HTTPException(413, f"a request has {LARGEST:,} bytes at most")
-        except TimeoutError:
-            raise HTTPException(408, f"the request did not come within {timeout:g} seconds") from None
-        asked = Asked.model_validate_json(body, strict=True)
-        given = json.loads(body, object_pairs_hook=list)
+def _asked(request: Request) -> Asked:
+    """What is asked; numbers are texts that are numbers, and a name stands once."""
+    given = request.query_params.multi_items()
+    numbers = {name for name, field in Asked.model_fields.items() if field.annotation is int}
+    values = {name: int(value) if name in numbers and re.fullmatch("[0-9]{1,9}", value) else value for name, value in given}
+    asked = Asked.model_validate(values, strict=True)
     if len(given) > len(asked.model_fields_set):
         raise HTTPException(422, "a value is given twice")
     return asked
