@@ -16,7 +16,6 @@ from helpers.systems.first_stages import WordExpansion, first_stages, repbert
 from helpers.systems.recipe import recipe as book_recipe
 from helpers.systems.rerankers import ListwiseReranker, Student, WarmUp
 from helpers.systems.starting_points import chosen_start
-from helpers.systems.tasks import SearchTask
 from helpers.systems.testbed import SplitTestbed
 from toys import qrels_of
 
@@ -83,7 +82,7 @@ BY_WORD = replace(first_stages().zero_shot, similarity="max_sim", loss="contrast
 TEACHER = ListwiseReranker(start=WarmUp())
 ANSWERED = replace(TEACHER.on("packaged:0,1,2").start.further(7_000), reranker=TEACHER)
 THEN_JUDGED = Student(TEACHER, start=ANSWERED).judgments_alone()
-QUESTIONS = SearchTask("almanac", "passage", "packaged", (), (), 1, 240, 1e-4, 16, 128, 0).encoder(None, 0, 1)
+QUESTIONS = BiEncoder(queries=0, negatives=1, pooling="cls", loss="contrastive", similarity="dot", steps=240)
 
 
 @pytest.mark.parametrize("model", [WarmUp(), ListwiseReranker(start=WarmUp()), ListwiseReranker(negatives="bm25"), BiEncoder(),

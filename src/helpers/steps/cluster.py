@@ -252,7 +252,7 @@ def _check(future: Any) -> None:
     try:
         future.result()
     except KilledWorker as lost:
-        raise BadInput(f"{lost.allowed_failures + 1} workers died while they computed {_name_of(lost.task)}",
+        raise BadInput(f"{lost.allowed_failures + 1} workers died while they computed {_name_of(str(lost.task))}",
                        mend="their log may say why; most often memory. Finished steps are kept") from None
     except FutureCancelledError:
         raise BadInput(f"the cluster went away while it computed {_name_of(future.key)}", mend=AGAIN) from None
