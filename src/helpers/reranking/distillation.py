@@ -10,11 +10,12 @@ from typing import Any
 
 import pandas as pd
 
-from helpers.data.windows import WindowTokens, pair_ids, query_ids
+from helpers.data.windows import WindowTokens
 from helpers.networks import fine_tuning
 from helpers.networks.backbone import Backbone, attention, keep_layers
 from helpers.networks.fine_tuning import PairDataset, RankerTraining, Settings, by_name
 from helpers.reranking.groups import held_out
+from helpers.reranking.listwise import as_inputs
 from helpers.reranking.losses import PARTS
 from helpers.steps import step
 
@@ -77,11 +78,8 @@ def distilled_cross_encoder(teacher: Path, pairs: pd.DataFrame, queries: pd.Data
 def datasets(pairs: pd.DataFrame, queries: pd.DataFrame, tokens: WindowTokens, tokenizer: Any, training: RankerTraining,
              apart: Container[str]) -> tuple[PairDataset, PairDataset]:
     """Token ids and labels of the pairs, those of training queries and those of the queries that are held out."""
-    texts = queries.set_index("query_id")["text"]
-    distinct = list(dict.fromkeys(pairs["query_id"]))
-    ids = dict(zip(distinct, query_ids(tokenizer, [texts[q] for q in distinct], training.query_length), strict=True))
+    inputs, labels = as_inputs(pairs, queries, tokens, tokenizer, training)
     sides: tuple[list[dict], list[dict]] = ([], [])
-    for query, window, label in pairs[["query_id", "window_id", "label"]].itertuples(index=False):
-        input_ids, types = pair_ids(tokenizer, ids[query], tokens[window], training.max_length)
-        sides[query in apart].append({"input_ids": input_ids, "token_type_ids": types, "labels": [float(label)]})
+    for query, (input_ids, types), label in zip(pairs["query_id"], inputs, labels.tolist(), strict=True):
+        sides[query in apart].append({"input_ids": input_ids, "token_type_ids": types, "labels": [label]})
     return PairDataset(sides[0]), PairDataset(sides[1])

@@ -5,7 +5,7 @@ A group is rows of one query: query_id, window_id, label (1 for a window of the 
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -180,7 +180,7 @@ def held_out(queries: int, wanted: int, seed: int) -> np.ndarray:
 
 
 class Groups:
-    """Groups as token ids, in an order that depends on seed and epoch alone; some queries are held out. BadInput if they are too
+    """Groups as token ids; some queries are held out. BadInput if they are too
     few for a batch, ValueError if they are not of one size."""
 
     def __init__(self, groups: pd.DataFrame, queries: pd.DataFrame, tokens: WindowTokens, tokenizer: Any,
@@ -201,16 +201,6 @@ class Groups:
         read = [column for column in ("window_id", "other_id") if column in groups]
         self._windows = groups[read].to_numpy().reshape(len(names), self.size, len(read))
         self._teacher = groups["teacher"].to_numpy(dtype=float).reshape(len(names), -1)
-
-    def batches(self, done: int) -> Iterator[np.ndarray]:
-        """The groups of each optimiser step but the first `done` ones; an incomplete batch is left out."""
-        size = self.training.batch_size
-        a_pass = len(self.train) // size
-        for number in range(done, a_pass * self.training.epochs):
-            epoch, place = divmod(number, a_pass)
-            if number == done or place == 0:
-                order = np.random.default_rng([self.training.seed, epoch]).permutation(self.train)
-            yield order[place * size:(place + 1) * size]
 
     def batch(self, numbers: np.ndarray) -> tuple[list[list[int]], list[list[int]], np.ndarray]:
         """Token ids and types of the groups' texts, one after the other, and the teacher's scores, (groups, size)."""

@@ -7,6 +7,7 @@ equation 3.2). Groups serve losses that compare texts of one query, too, and a w
 
 import json
 import shutil
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -63,24 +64,10 @@ def listwise_cross_encoder(groups: pd.DataFrame, queries: pd.DataFrame, store: P
             the same; `early_stopped` gives the model of the lowest loss until then.
     """
     import torch
-    from transformers import AutoModelForSequenceClassification
 
     tokenizer, device = backbone.tokenizer(), numerics.device()
     data = Groups(groups, queries, WindowTokens(tokens, store), tokenizer, training, held_out_seed)
-    seed_everything(training.seed)  # before the head is made
-    origin = backbone if start is None else Backbone("", str(start))
-    model = origin.build(AutoModelForSequenceClassification, num_labels=1, hidden_dropout_prob=training.dropout,
-                         attention_probs_dropout_prob=training.dropout, attn_implementation=attention()).to(device).train()
-    as_studied(model)
-    if new_head:
-        torch.nn.init.normal_(model.classifier.weight, std=model.config.initializer_range)
-        torch.nn.init.zeros_(model.classifier.bias)
-    adjust(model, trainable or "all")
-    steps = len(data.train) // training.batch_size * training.epochs
-    optimizer, schedule = optimiser(model, training, steps)
-    kept, parts = Checkpoints(checkpoints), {"model": model, "optimizer": optimizer, "schedule": schedule}
-    state: dict[str, Any] = {"step": 0, "log": [], "running": [], "watched": {"patience": patience}} | kept.resume(parts)
-    watched = None if patience is None else LowestLoss(**state["watched"])
+    model = scorer(backbone, start, training, trainable, new_head)
 
     def loss_of(numbers: np.ndarray) -> Any:
         ids, types, teacher = data.batch(numbers)
@@ -88,50 +75,109 @@ def listwise_cross_encoder(groups: pd.DataFrame, queries: pd.DataFrame, store: P
             scores = logits_of(model, ids, types, training.dropout).float().view(len(numbers), -1)
         return total(losses, scores, torch.tensor(teacher, dtype=torch.float32, device=device) / training.temperature)
 
-    def held_out_loss() -> float:
-        with torch.no_grad():
-            parts = np.array_split(data.held_out, -(-len(data.held_out) // training.batch_size))
-            return float(np.average([float(loss_of(part)) for part in parts], weights=[len(part) for part in parts]))
+    def stopped() -> None:
+        save(model, tokenizer, backbone, checkpoints / STOPPED)
+        adjust(model, trainable or "all")
 
-    every, running = max(1, -(-steps // training.evaluations)), state["running"]
-    if not state["step"]:
-        state["log"].append({"step": 0, "eval_loss": held_out_loss()})
-    with ledger.bar("training step", steps, state["step"]) as shown:
-        for batch in data.batches(state["step"]):
-            loss = loss_of(batch)
-            loss.backward()
-            torch.nn.utils.clip_grad_norm_(model.parameters(), LONGEST_GRADIENT)
-            optimizer.step()
-            schedule.step()
-            optimizer.zero_grad(set_to_none=True)
-            state["step"] += 1
-            running.append(float(loss.detach()))
-            shown.set_postfix_str(f"loss {np.mean(running[-50:]):.3f}", refresh=False)
-            shown.update()
-            if state["step"] % every == 0 or state["step"] == steps:
-                state["log"].append({"step": state["step"], "epoch": state["step"] * training.epochs / steps,
-                                     "loss": float(np.mean(running)), "eval_loss": held_out_loss()})
-                running.clear()
-                if watched and watched.falls(state["step"], state["log"][-1]["eval_loss"]):
-                    save(model, tokenizer, backbone, checkpoints / STOPPED)
-                    adjust(model, trainable or "all")
-            kept.keep(state["step"], parts, state | {"watched": watched and vars(watched)})
-    trained = model.num_parameters(only_trainable=True)
-    save(model, tokenizer, backbone, folder)
+    log, watched = fit(model, training, data.train, loss_of, lambda: mean_loss(loss_of, data.held_out, training.batch_size),
+                       checkpoints, patience, stopped)
+    read = len(data.train) * training.epochs  # groups, of which the first text is relevant, if there are labels
+    finish(model, tokenizer, backbone, folder, log, {
+        "pairs": read * data.size, "positives": read * int(groups["label"].iloc[0]),
+        "evaluation_pairs": len(data.held_out) * data.size},
+        {"best_step": watched.best_step, "stopped_at": watched.stopped_at} if watched else {})
     if watched:
         shutil.copytree(checkpoints / STOPPED, folder / STOPPED)
-    read = len(data.train) * training.epochs  # groups, of which the first text is relevant, if there are labels
-    (folder / "log.json").write_text(json.dumps({
-        "pairs": read * data.size, "positives": read * int(groups["label"].iloc[0]), "evaluation_pairs":
-        len(data.held_out) * data.size, "steps": steps, "parameters": model.num_parameters(),
-        "trained_parameters": trained, "log": state["log"],
-        **({"best_step": watched.best_step, "stopped_at": watched.stopped_at} if watched else {})}, indent=1))
 
 
 @step(version=1, form="folder")
 def early_stopped(model: Path, *, folder: Path) -> None:
     """The model that early stopping would have kept in a training with `patience`."""
     shutil.copytree(model / STOPPED, folder, dirs_exist_ok=True)
+
+
+def scorer(backbone: Backbone, start: Path | None, training: RankerTraining, trainable: str | None, new_head: bool | None) -> Any:
+    """The cross-encoder that a training begins with, of whose head the seed draws the values. Arguments as in
+    `listwise_cross_encoder`."""
+    import torch
+    from transformers import AutoModelForSequenceClassification
+
+    seed_everything(training.seed)  # before the head is made
+    model = (backbone if start is None else Backbone("", str(start))).build(
+        AutoModelForSequenceClassification, num_labels=1, hidden_dropout_prob=training.dropout,
+        attention_probs_dropout_prob=training.dropout, attn_implementation=attention()).to(numerics.device()).train()
+    as_studied(model)
+    if new_head:
+        torch.nn.init.normal_(model.classifier.weight, std=model.config.initializer_range)
+        torch.nn.init.zeros_(model.classifier.bias)
+    adjust(model, trainable or "all")
+    return model
+
+
+def mean_loss(loss_of: Callable[[np.ndarray], Any], numbers: np.ndarray, at_once: int) -> float:
+    """The loss of some examples, read so many at once."""
+    import torch
+
+    with torch.no_grad():
+        parts = np.array_split(numbers, -(-len(numbers) // at_once))
+        return float(np.average([float(loss_of(part)) for part in parts], weights=[len(part) for part in parts]))
+
+
+def fit(model: Any, training: RankerTraining, learned: np.ndarray, loss_of: Callable[[np.ndarray], Any],
+        held_out_loss: Callable[[], float], checkpoints: Path, patience: int | None = None,
+        stopped: Callable[[], None] = lambda: None) -> tuple[list[dict[str, float]], LowestLoss | None]:
+    """Train, in batches whose order seed and epoch decide (an incomplete one is left out); the log, a line an evaluation, the
+    first before the training, and, with `patience`, where early stopping would end it.
+
+    Args:
+        learned: the numbers of the examples, at least a batch of them.
+        loss_of: the mean loss of the examples of these numbers.
+        stopped: called at each evaluation whose model early stopping would keep.
+    """
+    import torch
+
+    size, a_pass = training.batch_size, len(learned) // training.batch_size
+    steps = a_pass * training.epochs
+    optimizer, schedule = optimiser(model, training, steps)
+    kept, parts = Checkpoints(checkpoints), {"model": model, "optimizer": optimizer, "schedule": schedule}
+    state: dict[str, Any] = {"step": 0, "log": [], "running": [], "watched": {"patience": patience}} | kept.resume(parts)
+    watched = None if patience is None else LowestLoss(**state["watched"])
+    every, log = max(1, -(-steps // training.evaluations)), state["log"]
+    if not state["step"]:
+        log.append({"step": 0, "eval_loss": held_out_loss()})
+    with ledger.bar("training step", steps, state["step"]) as shown:
+        for number in range(state["step"], steps):
+            epoch, place = divmod(number, a_pass)
+            if number == state["step"] or not place:
+                order = np.random.default_rng([training.seed, epoch]).permutation(learned)
+            loss = loss_of(order[place * size:(place + 1) * size])
+            loss.backward()
+            torch.nn.utils.clip_grad_norm_(model.parameters(), LONGEST_GRADIENT)
+            optimizer.step()
+            schedule.step()
+            optimizer.zero_grad(set_to_none=True)
+            state["step"] = number + 1
+            state["running"].append(loss.detach())  # read when it is logged: a GPU would wait at every step
+            shown.update()
+            if state["step"] % every == 0 or state["step"] == steps:
+                log.append({"step": state["step"], "epoch": state["step"] * training.epochs / steps,
+                            "loss": float(np.mean([float(one) for one in state["running"]])), "eval_loss": held_out_loss()})
+                state["running"].clear()
+                shown.set_postfix_str(f"loss {log[-1]['loss']:.3f}", refresh=False)
+                if watched and watched.falls(state["step"], log[-1]["eval_loss"]):
+                    stopped()
+            kept.keep(state["step"], parts, state | {"watched": watched and vars(watched)})
+    return log, watched
+
+
+def finish(model: Any, tokenizer: Any, backbone: Backbone, folder: Path, log: list[dict[str, float]], sizes: dict[str, int],
+           more: dict[str, Any]) -> None:
+    """Keep weights, tokenizer and `log.json`."""
+    trained = model.num_parameters(only_trainable=True)
+    save(model, tokenizer, backbone, folder)
+    (folder / "log.json").write_text(json.dumps({
+        **sizes, "steps": int(log[-1]["step"]), "parameters": model.num_parameters(), "trained_parameters": trained, "log": log,
+        **more}, indent=1))
 
 
 def save(model: Any, tokenizer: Any, backbone: Backbone, folder: Path) -> None:
@@ -215,7 +261,6 @@ def pointwise_cross_encoder(pairs: pd.DataFrame, queries: pd.DataFrame, store: P
     """
     import torch
     from torch.nn.functional import binary_cross_entropy_with_logits
-    from transformers import AutoModelForSequenceClassification
 
     tokenizer, device = backbone.tokenizer(), numerics.device()
     inputs, labels = as_inputs(pairs, queries, WindowTokens(tokens, store), tokenizer, training)
@@ -223,65 +268,26 @@ def pointwise_cross_encoder(pairs: pd.DataFrame, queries: pd.DataFrame, store: P
     apart = held_out(len(names), training.evaluation_queries, training.seed if held_out_seed is None else held_out_seed)
     outside = pairs["query_id"].isin({names[number] for number in apart}).to_numpy()
     learned, watched = np.flatnonzero(~outside), np.flatnonzero(outside)
-    a_pass = len(learned) // training.batch_size
-    if not a_pass:
+    if len(learned) < training.batch_size:
         raise BadInput(f"{len(learned)} training pairs do not fill a batch of {training.batch_size}",
                        mend="give more training queries, or a smaller batch")
-    seed_everything(training.seed)  # before the head is made
-    model = (backbone if start is None else Backbone("", str(start))).build(
-        AutoModelForSequenceClassification, num_labels=1, hidden_dropout_prob=training.dropout,
-        attention_probs_dropout_prob=training.dropout, attn_implementation=attention()).to(device).train()
-    if new_head:
-        torch.nn.init.normal_(model.classifier.weight, std=model.config.initializer_range)
-        torch.nn.init.zeros_(model.classifier.bias)
-    adjust(model, trainable or "all")
-    steps = a_pass * training.epochs
-    optimizer, schedule = optimiser(model, training, steps)
-    kept, parts = Checkpoints(checkpoints), {"model": model, "optimizer": optimizer, "schedule": schedule}
-    state: dict[str, Any] = {"step": 0, "log": [], "running": []} | kept.resume(parts)
+    model = scorer(backbone, start, training, trainable, new_head)
 
-    def loss_of(numbers: np.ndarray, dropout: float) -> Any:
+    def loss_of(numbers: np.ndarray) -> Any:
         with torch.autocast(device, torch.bfloat16, enabled=numerics.dtype() == "bf16"):
-            scores = logits_of(model, [inputs[n][0] for n in numbers], [inputs[n][1] for n in numbers], dropout).float()
+            scores = logits_of(model, [inputs[n][0] for n in numbers], [inputs[n][1] for n in numbers], training.dropout).float()
         return binary_cross_entropy_with_logits(scores, torch.from_numpy(labels[numbers]).to(device))
 
     def held_out_loss() -> float:
         model.eval()
-        with torch.no_grad():
-            batches = np.array_split(watched, -(-len(watched) // 128))
-            value = np.average([float(loss_of(one, training.dropout)) for one in batches], weights=[len(one) for one in batches])
+        value = mean_loss(loss_of, watched, 128)
         model.train()
-        return float(value)
+        return value
 
-    every = max(1, -(-steps // training.evaluations))
-    if not state["step"]:
-        state["log"].append({"step": 0, "eval_loss": held_out_loss()})
-    with ledger.bar("training step", steps, state["step"]) as shown:
-        for number in range(state["step"], steps):
-            epoch, place = divmod(number, a_pass)
-            if number == state["step"] or not place:
-                order = np.random.default_rng([training.seed, epoch]).permutation(learned)
-            loss = loss_of(order[place * training.batch_size:(place + 1) * training.batch_size], training.dropout)
-            loss.backward()
-            torch.nn.utils.clip_grad_norm_(model.parameters(), LONGEST_GRADIENT)
-            optimizer.step()
-            schedule.step()
-            optimizer.zero_grad(set_to_none=True)
-            state["step"] = number + 1
-            state["running"].append(loss.detach())  # read when it is logged: a GPU would wait at every step
-            shown.update()
-            if state["step"] % every == 0 or state["step"] == steps:
-                losses = torch.stack([one.to(device) for one in state["running"]])  # those of a checkpoint are on the CPU
-                state["log"].append({"step": state["step"], "epoch": state["step"] * training.epochs / steps,
-                                     "loss": float(losses.mean()), "eval_loss": held_out_loss()})
-                state["running"].clear()
-            kept.keep(state["step"], parts, state)
-    trained = model.num_parameters(only_trainable=True)
-    save(model, tokenizer, backbone, folder)
-    (folder / "log.json").write_text(json.dumps({
+    log, _ = fit(model, training, learned, loss_of, held_out_loss, checkpoints)
+    finish(model, tokenizer, backbone, folder, log, {
         "pairs": len(learned) * training.epochs, "positives": int(labels[learned].sum()) * training.epochs,
-        "evaluation_pairs": len(watched), "steps": steps, "parameters": model.num_parameters(),
-        "trained_parameters": trained, "log": state["log"]}, indent=1))
+        "evaluation_pairs": len(watched)}, {})
 
 
 def as_inputs(pairs: pd.DataFrame, queries: pd.DataFrame, tokens: WindowTokens, tokenizer: Any,
