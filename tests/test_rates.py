@@ -49,23 +49,15 @@ def test_backbones_of_one_shape_are_told_apart_by_their_names(tmp_path):
         (folder / "config.json").write_text(
             json.dumps({"model_type": "bert", "num_hidden_layers": 2, "hidden_size": 128, "num_attention_heads": 2}))
         (folder / "model.safetensors").write_bytes(save({}))
-    assert rates.shapes_of(["packaged:0,1", "packaged:2,3", "packaged"]) == {
-        "L2-H384 MiniLM (layers 0,1)": "2/384/12", "L2-H384 MiniLM (layers 2,3)": "2/384/12", "L6-H384": "6/384/12"}
-    assert list(rates.shapes_of(folders)) == [f"BERT-Tiny {folder}" for folder in folders]  # of one name, too
+    assert rates.labels(["packaged:0,1", "packaged:2,3", "packaged"]) == {
+        "L2-H384 MiniLM (layers 0,1)": "packaged:0,1", "L2-H384 MiniLM (layers 2,3)": "packaged:2,3", "L6-H384": "packaged"}
+    assert list(rates.labels(folders)) == [f"BERT-Tiny {folder}" for folder in folders]  # of one name, too
 
 
 def test_the_studied_shapes_have_heads_of_64_dimensions():
     assert rates.studied_shapes() == {
         "BERT-Base": "12/768/12", "L4-H768": "4/768/12", "BERT-Medium": "8/512/8", "BERT-Small": "4/512/8",
         "BERT-Mini": "4/256/4", "BERT-Tiny": "2/128/2"}
-
-
-def test_the_deeper_and_the_wider_take_about_as_many_operations():
-    assert rates.deeper_and_wider(rates.studied_shapes(), 256) == ("BERT-Medium", "L4-H768")
-    depths = {"L2-H384": "2/384/12", "L3-H384": "3/384/12", "L6-H384": "6/384/12"}
-    assert rates.deeper_and_wider(depths, 256) is None
-    assert rates.deeper_and_wider(depths | {"L6-H256": "6/256/8"}, 256) == ("L6-H256", "L3-H384")
-    assert rates.deeper_and_wider({"L2-H128": "2/128/2", "L4-H256": "4/256/4"}, 256) is None  # the wider is the deeper
 
 
 def test_timings_ask_for_every_size_once_on_each_device(bed):

@@ -3,7 +3,7 @@
 import pytest
 
 from helpers.evaluation import published
-from helpers.pages.results import Results, differences, printed, relative
+from helpers.pages.results import Results, differences, printed
 from tables import cells
 from toys import system
 
@@ -79,9 +79,8 @@ def test_pairs_stand_with_both_means_and_their_difference():
     assert rows[1] == ["one", "0.750", "0.500", "+0.250 [+0.250, +0.250]"]
 
 
-def test_a_printed_value_has_its_printed_change_and_a_relative_one_its_sign():
+def test_a_printed_value_has_its_printed_change():
     assert printed(study(("a", "b"))) == "0.213" and printed(study(("a", "b")), "change") == "0.213 (+13%)"
-    assert (relative(0.5, 0.4), relative(0.3, 0.4), relative(0.3, 0)) == ("+25%", "−25%", "no base")
 
 
 @pytest.mark.parametrize("place, nearest", [(20, 20), (19, 20), (1, 10), (999, 40), (15, 10), (31, 40)])

@@ -9,8 +9,7 @@ from helpers.retrieval import java
 from helpers.retrieval.bm25 import K1, B, bm25_run, search_each
 from helpers.retrieval.feedback import or_matches
 
-TIMES = {"queries": 2, "windows": {"5": 10, "10": 20}, "stages": {"OR": [1.0, 1.0], "BM25": [2.0, 4.0], "5": [10.0, 20.0],
-                                                               "10": [40.0, 30.0], "pairs of 5": [100.0, 200.0]}}
+
 @pytest.mark.slow
 def test_the_or_phase_counts_documents_with_any_of_the_words(bed):
     matches = or_matches(bed.index, bed.query_step).value()
@@ -42,9 +41,3 @@ def test_stages_are_timed_for_each_depth(bed, tmp_path):
     assert times["queries"] == 2 and times["windows"] == {"1": 2, "2": 3}
     assert set(times["stages"]) == {"OR", "BM25", "1", "2", "pairs of 2"}
     assert all(len(rounds) == 2 and min(rounds) > 0 for rounds in times["stages"].values())
-
-
-def test_the_whole_is_bm25_the_model_and_pairs():
-    assert latency.total(TIMES, 5).tolist() == [12.0, 24.0]
-    assert latency.total(TIMES, 0).tolist() == [2.0, 4.0]
-    assert latency.total(TIMES, 10, 5).tolist() == [142.0, 234.0]

@@ -82,11 +82,6 @@ def dense_work(texts: list[str], depth: int, passages: Path, query_length: int, 
     return {"encode": partial(milliseconds, encode, texts), "search": partial(search, [encode(text) for text in texts])}
 
 
-def per_query(stage: dict[str, list[float]]) -> np.ndarray:
-    """Milliseconds a query of each round, encoding included."""
-    return np.sum([*stage.values()], axis=0)
-
-
 @step(version=1, form="json")
 def folder_size(folder_of: Path) -> dict[str, int]:
     """The size of what a step keeps: `bytes` of all files."""
@@ -143,13 +138,6 @@ def stage_times(model: Path, index: Path, queries: pd.DataFrame, store: Path, to
         **{PAIRS.format(count): partial(milliseconds, partial(compare, count), asked) for count in paired or []}}
     read = {str(depth): sum(len(own) for (_, of), own in windows.items() if of == depth) for depth in depths}
     return {"queries": len(first), "windows": read, "stages": in_turns(work, rounds)}
-
-
-def total(times: dict[str, Any], depth: int, paired: int = 0) -> np.ndarray:
-    """Milliseconds a query of each round for the application with R documents, and the first ones in pairs; R = 0 for BM25 alone.
-    """
-    names = [BM25, *([str(depth)] if depth else []), *([PAIRS.format(paired)] if paired else [])]
-    return np.sum([times["stages"][name] for name in names], axis=0)
 
 
 # What ordering a list by MaxSim takes: one query after the other, with the vectors of all the list's words in memory.

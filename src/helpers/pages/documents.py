@@ -5,28 +5,20 @@ One query carried through several systems: the texts that they rank first, with 
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from zlib import crc32
 
-import numpy as np
 import pandas as pd
 
 from helpers.data.runs import ranks
 from helpers.data.texts import Texts
-from helpers.data.windows import WHOLE, WindowTokens
 from helpers.evaluation.measures import first_relevant_rank
-from helpers.networks.backbone import resolve
-from helpers.pages import page, plots, training
+from helpers.pages import page, training
 from helpers.pages.compare import beside_published
 from helpers.pages.fragments import Fragment, Html, badge, cell, count, explored, plain, table
-from helpers.pages.results import Results
-from helpers.reranking.aggregation import reranked
-from helpers.steps import Step
-from helpers.systems.evaluated import Systems, evaluate, values_of
+from helpers.systems.evaluated import Systems
 from helpers.systems.recipe import DocumentReader
 from helpers.systems.testbed import Testbed
-from helpers.systems.zero_shot import ZeroShotReranker
 
 COLUMNS = {"P@10": "P@10", "R@100": "R@100", "MAP@100": "AP@100", "MRR@10": "RR@10", "NDCG@10": "nDCG@10"}  # of table 2
 MEASURES = tuple(COLUMNS.values())
@@ -36,17 +28,11 @@ BM25, BERT, LONGFORMER = "BM25", "BM25 + BERT", "BM25 + Longformer"
 WINDOWED = "BERT, windows"  # a model that is three ways of reading
 WINDOWS = {"BERT, best window (MaxP)": "max", "BERT, mean of windows (MeanP)": "mean", "BERT, sum of windows (SumP)": "sum"}
 STUDIED = 1024  # the length in tokens that the study settled on
-PARTS = ("first third", "middle third", "last third")
 
 
 def row(length: int) -> str:
     """Table 2's name of a Longformer of so many tokens."""
     return f"{LONGFORMER} / {length}"
-
-
-def nearest(lengths: Iterable[int]) -> int:
-    """The length that stands for the study's choice; of two that are as near the shorter."""
-    return min(lengths, key=lambda length: (abs(length - STUDIED), length))
 
 
 def table_2(column: str, systems: Systems, baseline: str = BM25, whole: bool = False, judged: Fragment | None = None) -> Fragment:
@@ -72,26 +58,9 @@ def learning_table(models: Mapping[str, DocumentReader]) -> Fragment:
         for name, model in models.items() for line in [losses(model)]])
 
 
-def document_lengths(bed: Testbed, backbone: str) -> pd.Series:
-    """Word pieces of every document of the collection."""
-    store, tokens = bed.store.value(), replace(bed, words=WHOLE, overlap=0).tokens(resolve(backbone)).value()
-    reader = WindowTokens(tokens, store)
-    return pd.Series({text.doc_id: len(reader[f"{text.doc_id}#0"]) for text in Texts(store)})
-
-
 def first(tokens: int) -> str:
     """The name of BERT on the first tokens."""
     return f"BERT, first {tokens} tokens (FirstP)"
-
-
-def readings(bed: Testbed, run: Step, candidates: int, models: Mapping[str, DocumentReader], backbone: str) -> Results[str]:
-    """BM25 and every way of reading its candidates: by each model, by the windows of the one that reads them, and by the best
-    window of the zero-shot encoder; documents below the candidates keep BM25's order."""
-    encoder, measures = ZeroShotReranker(backbone), ("RR@10", "R@10", "nDCG@10")
-    ways = [(way, model, how) for name, model in models.items()
-            for way, how in (WINDOWS if name == WINDOWED else {name: "first"}).items()] + [(encoder.label, encoder, "max")]
-    return Results({BM25: evaluate(BM25, run, bed, measures)} | {
-        way: evaluate(way, reranked(model.scores(bed, run, candidates), how, run), bed, measures) for way, model, how in ways})
 
 
 def places(bed: Testbed) -> pd.Series:
@@ -104,20 +73,6 @@ def places(bed: Testbed) -> pd.Series:
         return pd.Series(dtype=float)
     answers = bed.positions.value().drop_duplicates("query_id").set_index("query_id")
     return ((answers["begins"] + answers["length"] / 2) / answers["words"]).reindex(bed.judged).dropna()
-
-
-def parts(shares: pd.Series) -> pd.Series:
-    """The part of its document in which the middle of each answer is, a category in their order."""
-    return pd.cut(shares, list(np.linspace(0, 1, len(PARTS) + 1)), right=False, labels=list(PARTS)).fillna(PARTS[-1])
-
-
-def by_place(systems: Systems, shares: pd.Series) -> Fragment:
-    """RR@10 of every system by the place of the answer, drawn."""
-    if shares.empty:
-        return page.prose("The judgments of this collection do not show in which passage of a document an answer is.")
-    groups = parts(shares).sort_values(kind="stable")
-    return plots.means_by_group(values_of(systems, list(systems), "RR@10").loc[groups.index], groups, "RR@10",
-                                "RR@10 by the part of the document that has the answer, with 95 % intervals.")
 
 
 SHOWN, WORDS = 3, 25  # first texts of each system; words of a text

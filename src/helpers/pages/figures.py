@@ -137,7 +137,7 @@ def logarithmic(axis: Axes, which: str = "x") -> None:
     axis.set(**{f"{which}scale": "log"})
     ticks = getattr(axis, f"{which}axis")
     low, high = ticks.get_data_interval()
-    ticks.set_major_locator(LogLocator(subs=(1, 2, 5) if high < 80 * low else (1,), numticks=9))  # as many as stand side by side
+    ticks.set_major_locator(LogLocator(subs=(1, 2, 5) if high < 100 * low else (1,), numticks=9))  # as many as stand side by side
     ticks.set_major_formatter(lambda value, _: f"{value:,g}")
     ticks.set_minor_locator(NullLocator())
 

@@ -34,17 +34,6 @@ NOTHING: Lines = MappingProxyType({})
 NO_LEVELS: Mapping[str, float] = MappingProxyType({})
 
 
-def length_histogram(lengths: Mapping[str, Mapping[int, int]], caption: str) -> Fragment:
-    """Lengths in words, one panel for each kind of text; each maps a length to how many texts have it."""
-    figure, panels = figures.new(columns=len(lengths), height=3.0)
-    for axis, (name, values), colour in zip(panels, lengths.items(), cycle(figures.COLOURS), strict=False):
-        axis.hist(list(values), weights=list(values.values()), bins=30, color=colour)
-        axis.set(xlabel=f"words in a {name}", ylabel="how many")
-    alt = "Histogram of lengths in words. " + " ".join(
-        f"{name}: from {min(v)} to {max(v)}, most often {max(v, key=lambda n: v[n])}." for name, v in lengths.items())
-    return figures.show(figure, alt, caption)
-
-
 def curves(lines: Lines, x: str, y: str, caption: str, log: bool = False, log_y: bool = False,
            printed: Lines = NOTHING, levels: Mapping[str, float] = NO_LEVELS, first: Sequence[str] = ()) -> Fragment:
     """One line for each series, over its index, with its name at its end; hollow what a study printed, in the colour of the line
@@ -157,23 +146,6 @@ def forest(effects: Mapping[str, tuple[float | Interval, Interval]], what: str, 
     alt = f"{what}. " + " ".join(f"{name}, {sources[1]}: {second}, {sources[0]} {first}."
                                  for (name, _), first, second in zip(rows, *said, strict=True))
     return figures.show(figure, alt, caption)
-
-
-def ratios(rows: Mapping[str, Interval], what: str, caption: str) -> Fragment:
-    """Ratios with their intervals, a row each, on a logarithmic axis beside the line of one."""
-    figure, (axis,) = figures.new(height=0.4 * len(rows) + 1.2, width=7.5)
-    for place, (name, ratio) in enumerate([*rows.items()][::-1]):
-        error = [[ratio.mean - ratio.low], [ratio.high - ratio.mean]]
-        drawn = axis.errorbar(ratio.mean, place, xerr=error, fmt="o", capsize=3, color=figures.COLOURS[0])
-        figures.hover(drawn.lines[0], [f"{name}: {plain(ratio.mean, 2)}"])
-    axis.axvline(1, color="0.5", lw=1)
-    axis.set(xlabel=what, xscale="log", yticks=range(len(rows)), yticklabels=[*rows][::-1])
-    lowest, highest = min(ratio.low for ratio in rows.values()) / 2, 2 * max(ratio.high for ratio in rows.values())
-    ticks = [tick for tick in (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50) if lowest <= tick <= highest]
-    axis.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
-    axis.set_xticks([], minor=True)
-    told = "; ".join(f"{name} {plain(ratio.mean, 2)} {interval(ratio.low, ratio.high, 2)}" for name, ratio in rows.items())
-    return figures.show(figure, f"{what}. {told}.", caption)
 
 
 def with_intervals(axis: Axes, look: figures.Look, points: Mapping[float, tuple[Interval, str]], **style: Any) -> None:

@@ -60,26 +60,9 @@ def labels(specs: Sequence[str]) -> dict[str, str]:
     return {text: spec for spec, text in called.items()}
 
 
-def shapes_of(specs: Sequence[str]) -> dict[str, str]:
-    """The shapes of backbones by how the tables call these."""
-    return {name: shape(spec) for name, spec in labels(specs).items()}
-
-
 def operations(shapes: Mapping[str, str], tokens: int) -> dict[str, float]:
     """How many operations models of these shapes take for a text of so many tokens."""
     return {name: encoder_flops(backbone.architecture(f"BERT/{shape}"), [tokens]) for name, shape in shapes.items()}
-
-
-def deeper_and_wider(shapes: Mapping[str, str], tokens: int) -> tuple[str, str] | None:
-    """The deepest of the narrower models, and of the widest ones with fewer layers that which takes the most similar number of
-    operations for a text of so many tokens; None where there are no two such."""
-    depths, widths = ({name: int(shape.split("/")[part]) for name, shape in shapes.items()} for part in (0, 1))
-    cost = operations(shapes, tokens)
-    widest = max(widths.values())
-    deeper = max((name for name in shapes if widths[name] < widest), key=depths.__getitem__, default="")
-    rivals = [name for name in shapes if deeper and widths[name] == widest and depths[name] < depths[deeper]]
-    wider = min(rivals, key=lambda name: abs(np.log(cost[name] / cost[deeper])), default="")
-    return (deeper, wider) if wider else None
 
 
 SPOT_CHECK = "spot_check"  # in a page's data: the key of a measurement that is never recorded
@@ -145,14 +128,6 @@ def timings(trial: RerankingExperiment, sizes: Sequence[str], base: ListwiseRera
     return {device: ranking_speed(list(dict.fromkeys(sizes)), encoder, bed.index, bed.query_step, bed.store,
                                   bed.tokens(encoder), K1, B, trial.candidates, base.max_length, base.query_length,
                                   timed, rounds, device).here(live) for device in devices or numerics.devices()}
-
-
-def speed_check(timing: Step, shapes: Sequence[str]) -> Fragment:
-    """One query ranked once by models of these shapes, here and now, beside the recorded times."""
-    def per_query(speed: Mapping[str, Any]) -> dict[str, np.ndarray]:
-        return {f"re-ranking, {size}": np.array(own["seconds"]) / speed["queries"] for size, own in speed["sizes"].items()}
-
-    return spot_check(timing, per_query, "seconds a query", sizes=list(shapes), timed=1, rounds=1)
 
 
 def rates_beside_published(timings: Sequence[tuple[Mapping[str, Any], Step | None]]) -> dict[str, list[Any]]:

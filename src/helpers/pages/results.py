@@ -15,7 +15,7 @@ from helpers.evaluation.published import Entry, load
 from helpers.evaluation.significance import Interval, Paired
 from helpers.pages import page, plots
 from helpers.pages.compare import difference_cell, disagreement, mean_cell, mean_link, table_value, test_cells, with_interval
-from helpers.pages.fragments import Fragment, Html, cell, interval, p_value, signed, with_ends
+from helpers.pages.fragments import Fragment, Html, cell, interval, p_value, with_ends
 from helpers.systems.evaluated import Evaluation
 
 K = TypeVar("K", bound=Hashable)
@@ -134,8 +134,3 @@ def printed(entry: Entry, change: str = "") -> str:
     """A value as printed, with the printed relative change that has a column of its own: `.376 (+4%)`."""
     own = load(entry.study).get((entry.table, entry.row, f"{entry.column} / {change}")) if change else None
     return entry.printed + (f" ({own.printed}%)" if own else "")
-
-
-def relative(value: float, base: float) -> str:
-    """A relative change: `+14%`."""
-    return "no base" if base == 0 else f"{signed(100 * (value / base - 1), 0)}%"
