@@ -1,7 +1,6 @@
 """Pairs of texts: the pairwise stage, its candidates, its cost."""
 
 from math import log
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -15,11 +14,10 @@ from helpers.data.windows import doc_of, duo_ids
 from helpers.encoders import bi_encoder as module
 from helpers.reranking.duo import DUOS, compared, duo_groups, duo_scores, in_pairs, reordered
 from helpers.reranking.losses import total
-from helpers.systems.pairwise_reranker import PairwiseReranker, ThirdStage, duobert, inferences
+from helpers.systems.pairwise_reranker import PairwiseReranker, duobert
 from helpers.systems.recipe import recipe
-from helpers.systems.reranking_experiment import RerankingExperiment
 from helpers.systems.testbed import Testbed
-from toys import Value, qrels_of, run_of
+from toys import qrels_of, run_of
 
 # ---- the pairwise stage ----
 
@@ -124,24 +122,6 @@ def test_a_model_learns_from_train_articles_and_scores_all_ordered_pairs(store):
     pairs = duo.probabilities(bed, bed.bm25(1.2, 0.75, 10), 3).value()
     assert pairs.groupby("query_id").size().tolist() == [6, 6, 6]
     assert pairs["probability"].between(0, 1).all() and pairs["probability"].nunique() > 2
-
-
-# ---- its cost ----
-
-def test_a_query_costs_what_is_read_alone_and_all_ordered_pairs():
-    assert [inferences(20, first) for first in (1, 2, 10)] == [20, 22, 110]
-    assert [inferences(20, 10, some) for some in (3, 9, 30)] == [50, 110, 110]
-
-
-def test_probabilities_are_averaged_by_the_relevance_of_both_texts_over_all_models(bed):
-    """Of q1 the document d1 is relevant."""
-    columns = ["query_id", "doc_id", "other_id", "probability"]
-    models = [SimpleNamespace(probabilities=lambda bed, run, most, found=found: Value(pd.DataFrame(found, columns=columns)))
-              for found in ([("q1", "d2", "d1", 0.25), ("q1", "d1", "d2", 0.5), ("q1", "d2", "d3", 0.6)],
-                            [("q1", "d2", "d1", 0.75), ("q1", "d1", "d2", 1.0)])]
-    trial = RerankingExperiment(bed, Value(run_of(q1=["d2", "d1", "d3"])))
-    assert ThirdStage(trial, trial.run, models, 3).by_relevance() == {
-        (False, False): pytest.approx(0.6), (False, True): pytest.approx(0.5), (True, False): pytest.approx(0.75)}
 
 
 # ---- its candidates ----

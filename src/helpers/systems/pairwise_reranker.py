@@ -10,11 +10,9 @@ The third stage: the first documents of a re-ranker, compared in pairs by a pair
 """
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
-
-import pandas as pd
 
 from helpers.networks import backbone
 from helpers.reranking.duo import duo_groups, in_pairs, pair_probabilities
@@ -77,16 +75,3 @@ class ThirdStage:
         name = label or f"monoBERT + duoBERT, {how}"
         return together(name, [evaluate(name, in_pairs(pairs, self.run, how, first, compared), self.trial.bed,
                                         self.trial.measures, pairs) for pairs in self.pairs])
-
-    def by_relevance(self) -> Mapping[tuple[bool, bool], float]:
-        """The mean probability that the first text of a pair is the more relevant one, over all models, by whether the first text
-        is relevant and whether the second is."""
-        scored = pd.concat([pairs.value() for pairs in self.pairs])
-        answers = pd.MultiIndex.from_frame(self.trial.bed.relevant)
-        sides = [pd.MultiIndex.from_frame(scored[["query_id", side]]).isin(answers) for side in ("doc_id", "other_id")]
-        return scored.groupby(sides)["probability"].mean().to_dict()
-
-
-def inferences(alone: int, first: int, compared: int | None = None) -> int:
-    """A query's inferences: k0 + k1 (k1 - 1), or k0 + k1 m where each document is compared with m others alone."""
-    return alone + first * ((first - 1) if compared is None else min(compared, first - 1))
