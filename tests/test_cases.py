@@ -129,8 +129,8 @@ def test_what_a_text_writes_is_text(row, tokenizer):
 
 
 @pytest.mark.parametrize("row", rows("commands"))
-def test_commands(row, tmp_path, monkeypatch, capsys):
-    monkeypatch.setenv("BOOK_STORE", str(tmp_path / "store"))
+def test_commands(row, tmp_path, monkeypatch, capsys, store):
+    """With one store for all: most have the same texts, whose index is made once."""
     monkeypatch.setattr(dictionaries, "PUBLISHED", {"not/here": ""})  # where they are, a row would train for hours
     folder = good_folder(tmp_path / "in", row.get("form", "tsv"), row.get("given", {}))
     command = [(text if isinstance(text, str) else bytes_of(text).decode()).replace("FOLDER", str(folder))

@@ -12,7 +12,7 @@ from helpers.networks import checkpoints
 from helpers.networks.checkpoints import Checkpoints
 from helpers.steps import registry
 
-LEARNING = {"learning_rate": 1e-3, "batch_size": 4, "epochs": 3, "max_length": 20, "seed": 1}
+LEARNING = {"learning_rate": 1e-3, "batch_size": 4, "epochs": 2, "max_length": 20, "seed": 1}
 QUERIES = pd.DataFrame({"query_id": [f"q{n}" for n in range(20)], "text": [f"w{n} w{n + 1}" for n in range(20)]})
 QRELS = pd.DataFrame({"query_id": QUERIES["query_id"], "doc_id": [f"p{n}" for n in range(20)], "relevance": 1})
 GROUPS = pd.DataFrame([(f"q{n}", f"p{n + 20 * side}#0", 1 - side, 0.5 + n / 50 - side) for n in range(20) for side in (0, 1)],

@@ -75,7 +75,7 @@ def test_the_others_meet_each_other_with_the_teachers_probability():
 
 
 def test_the_authors_kind_of_pairs_holds_a_relevant_text_and_all_pairs_have_probabilities_as_targets():
-    model, own = (duobert(recipe("almanac/4", warm_up=0), among_others=others) for others in (True, False))
+    model, own = (duobert(recipe("almanac/16", warm_up=0), among_others=others) for others in (True, False))
     assert (model.temperature, model.losses, own.losses) == (1.0, {"soft_bce": 1.0}, {"duo": 1.0})
     assert model.groups.key != own.groups.key
 
@@ -113,12 +113,12 @@ def test_a_run_in_pairs():
 
 @pytest.mark.slow
 def test_a_model_learns_from_train_articles_and_scores_all_ordered_pairs(store):
-    duo = PairwiseReranker(collection="almanac/4", backbone="packaged:0", queries=24, max_length=48, evaluations=1)
+    duo = PairwiseReranker(collection="almanac/16", backbone="packaged:0", queries=24, max_length=48, evaluations=1)
     groups = duo.groups.value()
-    splits = splits_of(open_collection("almanac/4"))
+    splits = splits_of(open_collection("almanac/16"))
     assert {split_of(doc_of(name), splits) for column in ("window_id", "other_id") for name in groups[column]} == {"train"}
     assert groups.groupby("query_id")["label"].agg(list).map(tuple).unique().tolist() == [(1, 1, 1, 0, 0, 0)]
-    bed = Testbed("almanac/4", "passage", queries=3)
+    bed = Testbed("almanac/16", "passage", queries=3)
     pairs = duo.probabilities(bed, bed.bm25(1.2, 0.75, 10), 3).value()
     assert pairs.groupby("query_id").size().tolist() == [6, 6, 6]
     assert pairs["probability"].between(0, 1).all() and pairs["probability"].nunique() > 2

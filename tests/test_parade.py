@@ -81,11 +81,11 @@ def test_the_weights_of_the_lowest_held_out_loss_are_kept(epochs, best, tmp_path
 
 @pytest.mark.slow
 def test_states_are_of_train_articles_and_the_best_window_scores_as_the_reader_does(store):
-    reader = recipe("almanac/4", "document", "packaged:0", 40, 24, size=4)
+    reader = recipe("almanac/16", "document", "packaged:0", 40, 24, size=4)
     model = Parade(reader=reader, how="maxp", epochs=0, held_out=4)
-    splits = splits_of(open_collection("almanac/4"))
+    splits = splits_of(open_collection("almanac/16"))
     assert {split_of(doc_id, splits) for doc_id in model.groups.value()["doc_id"]} == {"train"}
-    bed = Testbed("almanac/4", "document", queries=3)
+    bed = Testbed("almanac/16", "document", queries=3)
     run = bed.bm25(1.2, 0.75, 4)
     own = model.run(bed, run, 4).value().set_index(["query_id", "doc_id"])["score"]
     known = aggregate(reader.start.scores(bed, run, 4).value(), "max").set_index(["query_id", "doc_id"])["score"]
