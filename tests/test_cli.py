@@ -90,26 +90,6 @@ def test_ctrl_c_stays_one_whatever_is_made_of_it(fate, monkeypatch, capsys, fore
     assert "stopped" in capsys.readouterr().err
 
 
-CTRL_C = """
-import subprocess
-from press import chapters, cli
-
-def interrupted(*_, **__):
-    raise KeyboardInterrupt
-
-child = subprocess.Popen(["sleep", "60"])
-chapters.listing = interrupted
-code = cli.main(["parameters", "collection"])
-print(code, child.wait(5))
-"""
-
-
-@pytest.mark.slow
-def test_children_do_not_outlive_a_ctrl_c():
-    done = subprocess.run([sys.executable, "-c", CTRL_C], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["130", str(-signal.SIGKILL)]
-
-
 @pytest.mark.slow
 def test_a_closed_pipe_and_a_plain_locale_are_no_tracebacks(tmp_path):
     store = {"BOOK_STORE": str(tmp_path / "später"), "LC_ALL": "POSIX", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}

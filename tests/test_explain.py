@@ -1,5 +1,6 @@
 """Explaining a command: what would run, why and for how long, in words; nothing is run."""
 
+import re
 import sys
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 import dry_steps
 from dry_steps import write_page, write_template
 from helpers import paths
+from helpers.data.irds import IrDatasets
 from helpers.steps import ledger
 from press import cli, execute, explain
 
@@ -128,3 +130,27 @@ def test_parameters_that_are_the_baselines_make_no_variant(book):
     names = {execute.request("first", "almanac", options).name for options in given}
     assert len(names) == 2
     assert all(name.startswith("first--") for name in names)
+
+
+# at the studies' own scale
+
+AT_SCALE = ("from helpers.systems.testbed import Testbed",
+            'run = Testbed(collection, "passage", queries=4).bm25(0.9, 0.4, 100).value()')
+
+
+def test_every_large_collection_of_the_profile_is_known_with_ir_datasets_own_count():
+    profile, known = (paths.PROFILES / "msmarco.yaml").read_text(encoding="utf-8"), explain.scale()["collections"]
+    assert set(re.findall(r'"(irds:[^"\[]+)', profile)) <= set(known)
+    assert {name: IrDatasets(name).size("docs") for name in known} == known
+
+
+def test_what_is_not_fetched_is_named_and_the_table_shows_what_it_takes(steps_module, monkeypatch):
+    (paths.BOOK / "_toc.yml").write_text("parts: [{chapters: [{file: chapters/one}, {file: chapters/small}]}]")
+    (paths.PROFILES / "large.yaml").write_text("chapters: {one: {collection: 'irds:msmarco-passage'}}")
+    for name in ("one", "small"):
+        write_template(name, *AT_SCALE, parameters='collection: str = "almanac"  # what')
+    one, book = explain.text(explain.plan("one", "large", {})), explain.whole_book("large")
+    assert "not known before these are here: irds:msmarco-passage;" in one
+    assert explain.scale_table() in one and explain.scale_table() in book
+    assert "would run, with irds:msmarco-passage" in book
+    assert "all chapters, each step once: 4 to compute, expected 4 unknown" in book
