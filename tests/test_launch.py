@@ -79,13 +79,6 @@ def test_a_clone_of_a_public_repository_points_there_and_any_other_at_the_set_ad
     assert cite.repository() == Repository(owner, "my-book", "main")
 
 
-def test_the_front_page_promises_no_button_that_is_not_there(monkeypatch):
-    for owner, said in ((cite.NOBODY, "make address"), ("me", "opens in Binder")):
-        monkeypatch.setenv("BOOK_REPOSITORY", f"https://github.com/{owner}/my-book")
-        assert said in launch.promise()
-    assert "Binder" not in (paths.BOOK / "index.md").read_text()
-
-
 def test_the_instructions_name_the_chapter_and_commands_that_exist():
     text = launch.lines_for("chapters/seeds", KNOWN)
     targets = re.findall(r"^([a-z-]+):", (paths.ROOT / "Makefile").read_text(), re.M)

@@ -29,7 +29,6 @@ def write_all() -> None:
     data = collected()
     pages = {study: study_page(study, data) for study in published.STUDIES} | {
              "sentences": front_page.sentences(lines_by_claim(data), data), "explored": front_page.explored(data),
-             "launchable": launch.promise(),
              "findings": front_page.findings(lines_by_claim(data), data), "five_findings": five_findings(data),
              "scoreboard": scoreboard(data),
              "numbers": numbers_page(data), "verdict_rules": inspect.getdoc(verdicts) or "",

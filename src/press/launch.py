@@ -29,13 +29,6 @@ def links() -> dict[str, Any]:
     return {**cite.repository()._asdict(), "pdf": printed.made()}
 
 
-def promise() -> str:
-    """What the front page says of Binder and Colab: where their buttons are, or how they come to be there."""
-    nowhere = cite.repository().is_placeholder
-    return ("`make address URL=...` gives each chapter buttons for Binder and Colab." if nowhere else
-            "Each chapter opens in Binder and in Colab by the buttons of its page.")
-
-
 def lines_for(page: str, known: dict[str, Any]) -> str:
     """The HTML below the title of a page such as `chapters/candidates` or `reading`; empty for pages that are not the book's own.
 
