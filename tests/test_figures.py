@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from helpers.pages import figures, plots, scatter
-from helpers.pages.figures import DIFFERENT, SAME, confusion_matrix, pair_matrix
+from helpers.pages.figures import DIFFERENT, SAME, pair_matrix
 from tables import text_of
 
 
@@ -98,10 +98,3 @@ def test_systems_are_named_once_and_numbered():
     assert "BM25  1" in html
     assert "&lt;CLS&gt;  3" in html
     assert "<CLS>" not in html
-
-
-def test_a_confusion_matrix_gives_its_counts_in_words():
-    counts = pd.DataFrame([[1200, 3], [0, 0]], index=["DESC", "NUM"], columns=["DESC", "none"])
-    shown = confusion_matrix(counts, "label", "type", "Types.")
-    assert text_of(shown) == "Counts of label by type. DESC: 1,200 DESC, 3 none. NUM: none."
-    assert ">1,200</text>" in shown.html

@@ -12,8 +12,6 @@ from matplotlib.text import Text
 
 from helpers.evaluation.significance import Interval
 from helpers.pages import figures, plots, scatter
-from tables import text_of as alternative_of
-from toys import ESCAPED, HOSTILE
 
 QUERIES = [f"q{n}" for n in range(6)]
 
@@ -203,7 +201,6 @@ def many(number):
 
 @pytest.mark.parametrize("plot", [
     lambda lines: plots.curves(lines, "x", "y", "C."),
-    lambda lines: plots.sorted_differences(lines, "y", "C."),
     lambda lines: plots.rank_distribution(lines, 2, "C."),
     lambda lines: plots.seed_curves({name: pd.DataFrame({1: own, 2: own + 0.1}) for name, own in lines.items()}, "x", "y", "C."),
     lambda lines: plots.means_by_group(pd.DataFrame(lines), pd.Series(["a", "b"], index=[1, 2]), "y", "C."),
@@ -270,12 +267,3 @@ def test_a_name_is_broken_and_the_key_has_what_is_published():
     lines = {f"{'a long name ' * 8}{n}": pd.Series([0.2, 0.6], index=[1, 2]) for n in range(3)}
     html = plots.curves(lines, "x", "y", "C.", printed={next(iter(lines)): pd.Series({1: 0.4})}).html
     assert max(map(len, words(html))) < 30 and "published" in words(html)
-
-
-def test_sorted_differences_show_who_gains_and_who_loses():
-    lines = {"A": pd.Series([0.0, -0.25, 0.5]), "& B": pd.Series([0.125])}
-    shown = plots.sorted_differences(lines, "difference", HOSTILE)
-    assert alternative_of(shown) == (
-        "Sorted differences in difference for each query. A: 1 queries gain, 1 lose, from -0.250 to 0.500. "
-        "& B: 1 queries gain, 0 lose, from 0.125 to 0.125.")
-    assert ESCAPED in shown.html.split("<figcaption>")[1] and "<script" not in shown.html

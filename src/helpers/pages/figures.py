@@ -7,7 +7,7 @@ The SVG's ink is `currentColor`, so that it follows the page into dark mode; its
 searched and read aloud. Colours are Okabe and Ito's, which colour-blind readers can tell apart; each stands in the SVG as
 a CSS variable (`--nr-ink-1` to `--nr-ink-6`), so that the page's style can give text and dark mode more contrast.
 
-Matrices as figures: grids of settings, comparisons of pairs of systems, confusions of types. Each writes its own text.
+Matrices as figures: grids of settings, comparisons of pairs of systems. Each writes its own text.
 """
 
 import io
@@ -269,15 +269,4 @@ def pair_matrix(effects: pd.DataFrame, above: pd.DataFrame, below: pd.DataFrame,
     row, column = divmod(int(effects.to_numpy().argmax()), size)
     alt = (f"Matrix of {size} systems, {measure} of the row less that of the column. {' '.join(texts)} The largest difference is "
            f"{signed(float(effects.to_numpy()[row, column]))}, {names[row]} over {names[column]}.")
-    return show(figure, alt, caption)
-
-
-def confusion_matrix(counts: pd.DataFrame, rows: str, columns: str, caption: str) -> Fragment:
-    """How many of each true type (rows) got which type (columns): the colour is the share of the row."""
-    shares = counts.div(counts.sum(axis=1).clip(lower=1), axis=0)
-    figure, axis = heatmap(shares, 0.45 * len(counts) + 1.6, annot=counts.map("{:,}".format), fmt="", cmap="cividis",
-                                   vmin=0, vmax=1)
-    axis.set(xlabel=columns, ylabel=rows)
-    alt = f"Counts of {rows} by {columns}. " + " ".join(
-        f"{kind}: {', '.join(f'{n:,} {given}' for given, n in line.items() if n) or 'none'}." for kind, line in counts.iterrows())
     return show(figure, alt, caption)

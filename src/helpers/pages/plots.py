@@ -246,24 +246,6 @@ def rank_distribution(ranks: Mapping[str, pd.Series], depth: int, caption: str,
     return figures.show(figure, " ".join([alt, *told]), caption)
 
 
-def sorted_differences(lines: Mapping[str, pd.Series], y: str, caption: str) -> Fragment:
-    """Per-query differences of one or more comparisons, each sorted: who gains, who loses, and how many of each."""
-    figure, (axis,) = figures.new(figures.WIDE if any(len(name) > LONG for name in lines) else None)
-    texts, ends, looks = [], figures.Ends(), figures.looks(lines)
-    for (name, differences), style in zip(lines.items(), cycle(("-", "--", ":", "-.")), strict=False):
-        ordered = differences.sort_values(ascending=False).to_numpy()
-        axis.plot(range(1, len(ordered) + 1), ordered, ls=style, lw=2, drawstyle="steps-mid", color=looks[name].color)
-        texts.append(f"{name}: {int((ordered > 0).sum())} queries gain, {int((ordered < 0).sum())} lose, "
-                     f"from {plain(ordered[-1])} to {plain(ordered[0])}.")
-        if looks[name].named:
-            ends[name] = (len(ordered), ordered[-1], looks[name].color)
-    axis.axhline(0, color="0.5", lw=1)
-    axis.set(xlabel="queries, each line sorted", ylabel=y)
-    if len(lines) > 1:
-        figures.name_ends(figure, axis, ends)
-    return figures.show(figure, f"Sorted differences in {y} for each query. {' '.join(texts)}", caption)
-
-
 def slider(figure: Fragment, table: pd.DataFrame, start: Any) -> Fragment:
     """A figure, and a slider for each parameter of it; the figure's markers of the chosen setting are framed.
 
