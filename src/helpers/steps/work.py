@@ -22,7 +22,7 @@ import threading
 import time
 import traceback
 from collections.abc import Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, ProcessPoolExecutor, wait
 from pathlib import Path
 from typing import Any
 
@@ -72,6 +72,8 @@ def work(plan: dict[str, Any], home: Path, out: Path, until: float, jobs: int) -
                     send(folder, step["key"], out)
                 print(f"{name}, {seconds:.0f} s; {len(done)} of {len(plan['steps'])} done, {until - time.monotonic():.0f} s left",
                       flush=True)
+    except BrokenExecutor as error:  # a process that the system ended, most often for memory
+        print(f"{error} Call again with --home {home}", flush=True)
     finally:
         for process in multiprocessing.active_children():
             process.kill()
