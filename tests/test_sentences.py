@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from helpers.data.collection_base import Text
-from helpers.data.stsb import StsbFile, stsb_pairs
+from helpers.data.stsb import stsb_file, stsb_pairs
 from helpers.data.texts import write_store
 from helpers.networks.encoder import inputs
 from helpers.networks.fine_tuning import Schedule
@@ -74,7 +74,7 @@ def test_folds_part_the_rows_and_samples_hold_each_other():
 
 def stsb(tmp_path, text):
     (tmp_path / "sts-test.csv").write_text(text, encoding="utf-8")
-    return stsb_pairs.definition.function(StsbFile("test", tmp_path))
+    return stsb_pairs.definition.function(stsb_file("test", tmp_path))
 
 
 def test_stsb_lines_may_hold_quotes_and_sources(tmp_path):

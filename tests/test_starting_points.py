@@ -8,6 +8,7 @@ from helpers.data import stsb
 from helpers.errors import BadInput
 from helpers.evaluation import published
 from helpers.networks.fine_tuning import Schedule
+from helpers.steps import rebuild
 from helpers.systems import tasks
 from helpers.systems.starting_points import (
     BLIND,
@@ -119,13 +120,16 @@ def test_pairs_of_the_almanac_are_cross_validated(monkeypatch):
 
 
 def test_missing_benchmark_files_are_known_by_their_digest_and_asked_for_when_needed(tmp_path, monkeypatch):
-    for ask in (lambda: stsb.StsbFile("train", tmp_path).path, lambda: stsb.StsbFile("train", tmp_path).recipe()):
-        with pytest.raises(BadInput, match="STS benchmark is not here"):
-            ask()  # a folder that was named has to be there
+    with pytest.raises(BadInput, match="sts-train.csv: no such file. Mend: put sts-train.csv"):
+        stsb.stsb_file("train", tmp_path)  # a folder that was named has to be there
     monkeypatch.setattr(paths, "ROOT", tmp_path)
-    assert stsb.StsbFile("train").recipe() == {"data": ["stsb", "train"], "digest": stsb.PUBLISHED["train"]}
+    missing = stsb.pairs("data/stsb", "train")
+    assert missing.key == rebuild({**missing.recipe(), "arguments": {"file": {**missing.recipe()["arguments"]["file"], "data": [
+        "stsb", "train"]}}}).key
+    with pytest.raises(BadInput, match="STS benchmark is not here"):
+        missing.value()
     (tmp_path / "sts-train.csv").write_text("x")
-    assert stsb.StsbFile("train", tmp_path).recipe()["digest"] != stsb.PUBLISHED["train"]
+    assert stsb.pairs(str(tmp_path), "train").key != missing.key
     with pytest.raises(BadInput, match="no revision"):
         stsb.pairs("hub:owner/name", "train")
 

@@ -107,10 +107,10 @@ class Elsewhere(Collection):
 class File:
     """A file as a step's argument: known by its content, wherever it lies; BadInput if it is neither here nor known."""
 
-    def __init__(self, path: str | Path):
+    def __init__(self, path: str | Path, mend: str = "give the path of a TREC run, or `bm25`"):
         self.path = Path(os.path.abspath(Path(path).expanduser()))  # the project's own place, even if that is a link
         if not self.path.is_file() and known_file(self.path) is None:
-            raise BadInput("no such file", file=self.path, mend="give the path of a TREC run, or `bm25`")
+            raise BadInput("no such file", file=self.path, mend=mend)
 
     def recipe(self) -> dict[str, Any]:
         """How it stands in a step's recipe."""

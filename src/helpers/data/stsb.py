@@ -3,8 +3,8 @@
     pairs("data/stsb", "train")                     a folder with the benchmark's files as they are published
     pairs("hub:owner/name@revision", "train")       a dataset of the hub: columns sentence1, sentence2, score (0 to 1, or 0 to 5)
 
-Steps know a file by its digest. Where `data/stsb` is missing, those of the published files stand for it: what was recorded on
-them can be shown, and only computing anew needs the files.
+Where `data/stsb` is missing, the digests of the published files stand for it (`elsewhere.File`): what was recorded on them can be
+shown, and only computing anew needs the files.
 """
 
 from pathlib import Path
@@ -13,52 +13,25 @@ from typing import Any
 import pandas as pd
 
 from helpers import paths
+from helpers.data.elsewhere import File
 from helpers.data.lines import number, text_lines
 from helpers.errors import BadInput, NetworkNeeded
 from helpers.steps import Step, kind, step
-from helpers.steps.store import fingerprint
 
 FOLDER = "data/stsb"
-PUBLISHED = {"train": {"size": 906922, "sha256": "d52e1db23c2483099f2ff4d9cd80a0f98be6438748b65e21f2f2244da0164ab1"},
-             "test": {"size": 282419, "sha256": "affe45928a66ee5a708531233c95b7dacbbdc57f974f002a3d32ea0180cf816a"}}
+MEND = f"put sts-train.csv and sts-test.csv of STSbenchmark.tar.gz into {FOLDER}, or give their folder"
 COLUMNS = 7  # genre, file, year, id, score, sentence1, sentence2; some lines have sources after them
 HIGHEST = 5.0
 
 
-class StsbFile:
-    """A file of the benchmark as a step's argument: known by its content, even where it is missing.
-
-    Args:
-        split: `train` or `test`.
-        folder: where `sts-<split>.csv` lies.
-    """
-
-    def __init__(self, split: str, folder: str | Path = FOLDER):
-        self.split = split
-        self._file = (paths.ROOT / Path(folder).expanduser() / f"sts-{split}.csv").resolve()
-
-    @property
-    def path(self) -> Path:
-        """The file itself; BadInput if it is not there."""
-        if not self._file.is_file():
-            raise BadInput("the STS benchmark is not here, and no recorded run answers this", file=self._file,
-                           mend=f"put sts-train.csv and sts-test.csv of STSbenchmark.tar.gz into {FOLDER}, or give their folder")
-        return self._file
-
-    def recipe(self) -> dict[str, Any]:
-        """How it stands in a step's recipe."""
-        known = self._file.parent == (paths.ROOT / FOLDER).resolve() and not self._file.is_file()
-        digest = PUBLISHED[self.split] if known else fingerprint(self.path)
-        return {"data": ["stsb", self.split], "digest": digest}
-
-    def sources(self) -> list[Path]:
-        """The file, be it there or not."""
-        return [self._file]
+def stsb_file(split: str, folder: str | Path = FOLDER) -> File:
+    """A file of the benchmark, `train` or `test`, in a folder; of its usual one it may be missing."""
+    return File(paths.ROOT / Path(folder).expanduser() / f"sts-{split}.csv", MEND)
 
 
 @kind("stsb")
-def _from_recipe(description: dict[str, Any]) -> StsbFile:
-    return StsbFile(description["data"][1])
+def _from_recipe(description: dict[str, Any]) -> File:
+    return stsb_file(description["data"][1])  # as recipes named it until November 2026
 
 
 def pairs(source: str, split: str) -> Step:
@@ -68,7 +41,7 @@ def pairs(source: str, split: str) -> Step:
         BadInput: for a hub dataset without revision.
     """
     if not source.startswith("hub:"):
-        return stsb_pairs(StsbFile(split, source))
+        return stsb_pairs(stsb_file(split, source))
     name, _, revision = source.removeprefix("hub:").partition("@")
     if not revision:
         raise BadInput(f"dataset {source!r} has no revision", mend="pin it: hub:owner/name@<commit hash>")
@@ -76,13 +49,15 @@ def pairs(source: str, split: str) -> Step:
 
 
 @step(version=1, form="table")
-def stsb_pairs(file: StsbFile) -> pd.DataFrame:
+def stsb_pairs(file: File) -> pd.DataFrame:
     """A file of the benchmark: columns pair_id, score, sentence1, sentence2.
 
     Raises:
-        BadInput: for a line with too few columns, or a score that is not a number from 0 to 5.
+        BadInput: for a missing file, a line with too few columns, or a score that is not a number from 0 to 5.
     """
-    rows = []
+    if not file.is_here:
+        raise BadInput("the STS benchmark is not here, and no recorded run answers this", file=file.path, mend=MEND)
+    split, rows = file.path.stem.removeprefix("sts-"), []
     for place, line in text_lines(file.path):
         parts = line.rstrip("\r\n").split("\t")
         if len(parts) < COLUMNS:
@@ -90,7 +65,7 @@ def stsb_pairs(file: StsbFile) -> pd.DataFrame:
                            mend="use the benchmark's files as they are: genre, file, year, id, score, two sentences")
         if not 0 <= (score := number(parts[4])) <= HIGHEST:
             raise BadInput(f"{parts[4]!r} is no score", file=file.path, line=place, mend="a score is a number from 0 to 5")
-        rows.append((f"{file.split}-{place}", score, parts[5], parts[6]))
+        rows.append((f"{split}-{place}", score, parts[5], parts[6]))
     return pd.DataFrame(rows, columns=["pair_id", "score", "sentence1", "sentence2"])
 
 
