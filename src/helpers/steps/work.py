@@ -73,7 +73,7 @@ def work(plan: dict[str, Any], home: Path, out: Path, until: float, jobs: int) -
                 print(f"{name}, {seconds:.0f} s; {len(done)} of {len(plan['steps'])} done, {until - time.monotonic():.0f} s left",
                       flush=True)
     except BrokenExecutor as error:  # a process that the system ended, most often for memory
-        print(f"{error} Call again with --home {home}", flush=True)
+        print(f"{error}; call again with --home {home}", flush=True)
     finally:
         for process in multiprocessing.active_children():
             process.kill()
