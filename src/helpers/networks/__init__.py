@@ -1,1 +1,1 @@
-"""What all networks share: pre-trained weights, arithmetic, inference without padding, several GPUs."""
+"""What all networks share: pre-trained weights, arithmetic, inference without padding."""
