@@ -4,14 +4,16 @@ import re
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 from safetensors.numpy import save
 
 from helpers.costs import length_cost, speed
 from helpers.data import hub
 from helpers.errors import BadInput, NetworkNeeded
-from helpers.networks import backbone, encoder
-from helpers.networks.inference import load_scorer, probabilities
+from helpers.networks import backbone, bert, encoder
+from helpers.networks.inference import load_scorer, logits, probabilities, ready
+from helpers.networks.packed import Packed
 
 
 def test_specs_resolve_to_source_layers_and_revision():
@@ -214,6 +216,20 @@ def test_a_cross_encoder_without_a_head_is_no_cross_encoder(whole, tmp_path):
     BertForSequenceClassification.from_pretrained(whole).bert.save_pretrained(tmp_path / "own")
     with pytest.raises(BadInput, match="weights lack classifier"):
         load_scorer(tmp_path / "own")
+
+
+def test_a_plain_bert_that_is_read_from_its_files_is_the_one_of_transformers(whole):
+    from transformers import AutoModelForSequenceClassification
+
+    packaged, own = backbone.resolve("packaged"), backbone.Backbone("", str(whole))
+    texts = ["[SEP] Maillard\u2019s na\u00efve\tcrust \u6f22\x00", ""]
+    pieces, ids = packaged.word_pieces(), packaged.tokenizer()(texts, add_special_tokens=False)["input_ids"]
+    assert isinstance(pieces, bert.WordPieces) and pieces(texts)["input_ids"] == ids
+    pairs = [([1, 2, 3], [0, 0, 1]), ([4, 2], [0, 1])]
+    theirs = own.build(AutoModelForSequenceClassification, attn_implementation="eager")
+    assert np.array_equal(*(logits(ready(model), pairs) for model in (bert.load(own, head=True), theirs)))
+    models = [bert.load(packaged, head=False), encoder.build(packaged, attn_implementation="eager").eval()]
+    assert np.array_equal(*(Packed(model, False)(ids[:1], [[0] * len(ids[0])]).detach().numpy() for model in models))
 
 
 def test_scores_that_are_no_numbers_are_told(whole):

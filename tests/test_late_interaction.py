@@ -62,7 +62,7 @@ def test_a_list_is_ordered_by_the_words_without_special_tokens(folder, store):
         zip(first.value()["query_id"], first.value()["doc_id"], strict=True))
     reader, best = Encoder(encoder, None, "mean", normalise=True, token_types=False), run.iloc[0]
     text = bed.query_frame.set_index("query_id").loc[best["query_id"], "text"]
-    ids = reader.tokenizer(text, add_special_tokens=False)["input_ids"]
+    ids = reader.tokenizer([text], add_special_tokens=False)["input_ids"][0]
     query = reader.token_vectors([wrapped(reader.tokenizer, ids, 16)], QUERY)[0][1:-1]
     texts = WholeTexts(tokens.value(), bed.store.value())
     place = [text.doc_id for text in Texts(bed.store.value())].index(best["doc_id"])

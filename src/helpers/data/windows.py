@@ -71,7 +71,7 @@ def window_tokens(store: Path, backbone: Any, words: int, overlap: int, *, folde
     `document_starts.npy` (the first window of each document, in the store's order), both with one closing entry. The backbone
     brings its tokenizer.
     """
-    tokenizer = backbone.tokenizer()
+    tokenizer = backbone.word_pieces()
     dtype = np.uint16 if len(tokenizer) < 2**16 else np.int32
     stream = ((w.text, first == 0) for text in Texts(store)
               for first, w in enumerate(windows(text, words, overlap)))

@@ -91,6 +91,12 @@ class Backbone:
         """Its fast tokenizer; NetworkNeeded if it has to come from the hub, and cannot."""
         return read_tokenizer(*self.place())
 
+    def word_pieces(self) -> Any:
+        """Its tokenizer for ids of texts alone, which is there sooner if it is a plain BERT's."""
+        from helpers.networks import bert
+
+        return bert.word_pieces(self)
+
     def build(self, auto_class: Any, whole: bool = False, **config: Any) -> Any:
         """Load it as a `transformers` auto class, keeping the chosen layers; `config` overrides its configuration.
 

@@ -104,9 +104,13 @@ class Encoder:
     def __init__(self, backbone: Backbone, model: Path | None, pooling: str, normalise: bool, token_types: bool):
         import torch
 
-        self.tokenizer = backbone.tokenizer()
+        from helpers.networks import bert
+
+        self.tokenizer = backbone.word_pieces()
         dtype = torch.bfloat16 if numerics.dtype() == "bf16" else torch.float32
-        self._model = build(backbone, model, attn_implementation=attention()).eval().to(numerics.device(), dtype)
+        if (encoder := bert.load(backbone if model is None else Backbone("", str(model)), head=False)) is None:
+            encoder = build(backbone, model, attn_implementation=attention()).eval()
+        self._model = encoder.to(numerics.device(), dtype)
         self._pooling, self._normalise = pooling, normalise
         self._token_types = token_types and has_token_types(self._model)
         self._packed = Packed(self._model, first_only=pooling == "cls") if supports(self._model) else None

@@ -90,10 +90,14 @@ def mask_of(rows: Sequence[Sequence[float]]) -> Any:
 
 def load_scorer(folder: Path) -> Any:
     """A fine-tuned cross-encoder, ready to score."""
+    from helpers.networks import bert
+
+    origin = Backbone("", str(folder))
+    if (plain := bert.load(origin, head=True)) is not None:
+        return ready(plain)
     from transformers import AutoModelForSequenceClassification
 
-    return ready(Backbone("", str(folder)).build(AutoModelForSequenceClassification, whole=True,
-                                                  attn_implementation=attention()))
+    return ready(origin.build(AutoModelForSequenceClassification, whole=True, attn_implementation=attention()))
 
 
 def ready(model: Any) -> Any:

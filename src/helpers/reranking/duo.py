@@ -16,7 +16,7 @@ from scipy.special import expit
 
 from helpers.data.runs import cut
 from helpers.data.windows import WindowTokens, duo_ids, query_ids
-from helpers.networks.backbone import read_tokenizer
+from helpers.networks.backbone import Backbone
 from helpers.networks.inference import AT_ONCE, load_scorer, probabilities
 from helpers.registry import Registry
 from helpers.steps import step
@@ -64,7 +64,7 @@ def pair_probabilities(model: Path, run: pd.DataFrame, queries: pd.DataFrame, st
                        max_length: int, query_length: int) -> pd.DataFrame:
     """The probability that one text is more relevant than another, for all ordered pairs of a query's `first` texts in the run:
     columns query_id, doc_id, other_id, probability. A text is read by its first window."""
-    tokenizer, reader = read_tokenizer(model), WindowTokens(tokens, store)
+    tokenizer, reader = Backbone("", str(model)).word_pieces(), WindowTokens(tokens, store)
     texts = dict(zip(queries["query_id"], query_ids(tokenizer, list(queries["text"]), query_length), strict=True))
     pairs = [(query, *pair) for query, own in cut(run, first).groupby("query_id", sort=False)
              for pair in permutations(own["doc_id"], 2)]

@@ -11,7 +11,7 @@ import pandas as pd
 
 from helpers.data.runs import cut, ranked
 from helpers.data.windows import WindowTokens, doc_of, pair_ids, query_ids
-from helpers.networks.backbone import read_tokenizer
+from helpers.networks.backbone import Backbone
 from helpers.networks.checkpoints import Checkpoints
 from helpers.networks.encoder import cls, maximum, pool
 from helpers.networks.fine_tuning import seed_everything
@@ -38,7 +38,7 @@ def window_states(model: Path, run: pd.DataFrame, queries: pd.DataFrame, store: 
     Writes `states.npy` (windows, dimensions) as float16, `documents.csv` (query_id, doc_id and the number of windows, in that
     order) and `head.npz` (`weight`, `bias`). Arguments as of `window_scores`.
     """
-    tokenizer, reader = read_tokenizer(model), WindowTokens(tokens, store)
+    tokenizer, reader = Backbone("", str(model)).word_pieces(), WindowTokens(tokens, store)
     texts = dict(zip(queries["query_id"], query_ids(tokenizer, list(queries["text"]), query_length), strict=True))
     documents = cut(run, candidates)[["query_id", "doc_id"]]
     names = [list(reader.windows_of(doc_id)) for doc_id in documents["doc_id"]]

@@ -9,7 +9,7 @@ import pandas as pd
 
 from helpers.data.runs import COLUMNS, cut
 from helpers.data.windows import WindowTokens, pair_ids, query_ids
-from helpers.networks.backbone import read_tokenizer
+from helpers.networks.backbone import Backbone
 from helpers.networks.inference import AT_ONCE, load_scorer, logits, probabilities
 from helpers.steps import step
 
@@ -39,7 +39,7 @@ def window_logits(model: Path, run: pd.DataFrame, queries: pd.DataFrame, store: 
 def scored(score: Callable[..., np.ndarray], model: Path, run: pd.DataFrame, queries: pd.DataFrame, store: Path, tokens: Path,
            candidates: int, max_length: int, query_length: int) -> pd.DataFrame:
     """Windows with what a function of the scorer and their inputs gives."""
-    tokenizer, reader = read_tokenizer(model), WindowTokens(tokens, store)
+    tokenizer, reader = Backbone("", str(model)).word_pieces(), WindowTokens(tokens, store)
     texts = dict(zip(queries["query_id"], query_ids(tokenizer, list(queries["text"]), query_length), strict=True))
     stream = ((query, window) for query, doc_id in cut(run, candidates)[["query_id", "doc_id"]].itertuples(index=False)
               for window in reader.windows_of(doc_id))

@@ -27,7 +27,6 @@ UNUSED = ("pyserini.encode", "pyserini.prebuilt_index_info")
 SHORT = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 Result = TypeVar("Result")
 _LOCK = threading.Lock()
-_MEANWHILE: list[Callable[[], None]] = []
 
 
 @functools.cache
@@ -83,7 +82,6 @@ def call(function: Callable[..., Result], *arguments: Any) -> Result:
         try:
             pickle.dump((function, arguments), worker.stdin)  # type: ignore[arg-type]
             worker.stdin.flush()  # type: ignore[union-attr]
-            _begin_others()
             good, answer = pickle.load(worker.stdout)  # type: ignore[arg-type]
         except (EOFError, BrokenPipeError) as error:
             _worker.cache_clear()
@@ -133,26 +131,14 @@ class _StandIn(types.ModuleType):
         return type(name, (), {})
 
 
-def meanwhile(function: Callable[[], None]) -> None:
-    """Have something begun here, once, when the next Java program runs, or the worker has something to do."""
-    _MEANWHILE.append(function)
-
-
-def _begin_others() -> None:
-    while _MEANWHILE:
-        _MEANWHILE.pop()()
-
-
 def run(main_class: str, *arguments: str, short: bool = False) -> None:
     """Run a Java program of the Anserini jar; BadInput with the end of its output, if it fails. One that is `short` ends before
     the JVM's second compiler would have paid for itself."""
     options = [heap(), *(SHORT if short else ()), "-cp", str(anserini_jar())]
     command = [str(home() / "bin" / "java"), *options, main_class, *arguments]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as program:
-        _begin_others()
-        said, _ = program.communicate()
+    program = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     if program.returncode:
-        raise BadInput(f"{main_class} failed:\n{said[-2000:]}", mend="are there memory and disk?")
+        raise BadInput(f"{main_class} failed:\n{program.stdout[-2000:]}", mend="are there memory and disk?")
 
 
 # The process that has the JVM: reads (function, arguments) from its standard input, writes results to its output.

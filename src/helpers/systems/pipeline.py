@@ -39,8 +39,6 @@ LONGEST_TITLE = 300  # characters that are shown
 WORDS, STRIDE = 36, 6  # words of a snippet; between the places where one may begin
 SENTENCE = re.compile(r"[.!?]\s+(?=[A-Z0-9])")  # what stands before a new one
 ALL = 10**9  # windows of a query: all that were scored
-SLOW = ("transformers.models.auto.tokenization_auto", "transformers.models.bert.tokenization_bert",  # these are needed first
-        "torch", "transformers.models.bert.modeling_bert", "transformers.models.auto.modeling_auto")
 
 
 class Retriever(Protocol):
@@ -51,8 +49,8 @@ class Retriever(Protocol):
 
 
 def import_models() -> None:
-    """Begin to import what a cross-encoder or bi-encoder needs, in a thread; whoever needs it sooner waits for it as ever."""
-    threading.Thread(target=lambda: [importlib.import_module(name) for name in SLOW], name="imports").start()
+    """Begin to import what most re-rankers need, in a thread; whoever needs it sooner waits for it as ever."""
+    threading.Thread(target=importlib.import_module, args=("helpers.networks.bert",)).start()
 
 
 def passage(window: str, title: str, is_first: bool) -> str:
@@ -177,8 +175,10 @@ class Pipeline:
             raise BadInput(f"a query must be a text, not {odd[0]!r}", mend="give a string or a list of strings")
         bed = SearchTestbed(collection, unit, adhoc_queries=adhoc_queries(texts))
         final = replace(self, depth=max(self.depth, k)).run(bed)
-        if self.model is not None and final.lookup()[0] is None:
-            java.meanwhile(import_models)
+        if self.model is not None and final.lookup()[0] is None:  # what takes a second to begin begins beside each other
+            import_models()
+            if self.retriever is None:
+                java.start()
         run, store = final.value(), Texts(bed.store.value())
         best = run.assign(rank=ranks(run)).query("rank <= @k")
         asked = [texts[int(number) - 1] for number in best["query_id"]]

@@ -54,7 +54,7 @@ class CrossEncoder:
     """A fine-tuned cross-encoder; its logits (the base re-ranker) or its probabilities of relevance."""
 
     def __init__(self, folder: Path, bed: Testbed, spec: str, score: Callable[..., np.ndarray], settings: Any = RankerTraining):
-        self._model, self._tokenizer, self._score = load_scorer(folder), backbone.resolve(spec).tokenizer(), score
+        self._model, self._tokenizer, self._score = load_scorer(folder), backbone.resolve(spec).word_pieces(), score
         self._tokens = WindowTokens(bed.tokens(backbone.resolve(spec)).value(), bed.store.value())
         self._max_length, self._query_length = settings.max_length, settings.query_length
 
@@ -96,7 +96,7 @@ class Pairwise:
     def __init__(self, name: str):
         own = duobert(recipe())
         folder = own.model.value() if name == BASE else Path(name).expanduser()
-        self._model, self._tokenizer = load_scorer(folder), backbone.resolve(str(folder)).tokenizer()
+        self._model, self._tokenizer = load_scorer(folder), backbone.resolve(str(folder)).word_pieces()
         self._query = own.query_length
         self._length = own.max_length if name == BASE else min(512, self._model.config.max_position_embeddings)
         third = max(0, self._model.config.type_vocab_size - 1)
