@@ -24,13 +24,13 @@ NORMALISED = {"type": "BertNormalizer", "clean_text": True, "handle_chinese_char
 
 class _Embeddings(nn.ModuleDict):
     def forward(self, input_ids: Any, token_type_ids: Any, position_ids: Any) -> Any:
-        words = self.word_embeddings(input_ids) + self.token_type_embeddings(token_type_ids)
-        return self.LayerNorm(words + self.position_embeddings(position_ids))
+        words = self["word_embeddings"](input_ids) + self["token_type_embeddings"](token_type_ids)
+        return self["LayerNorm"](words + self["position_embeddings"](position_ids))
 
 
 class _Pooler(nn.ModuleDict):
     def forward(self, states: Any) -> Any:
-        return torch.tanh(self.dense(states[:, 0]))
+        return torch.tanh(self["dense"](states[:, 0]))
 
 
 class BertModel(nn.ModuleDict):
@@ -69,7 +69,7 @@ def _part(name: str, weights: dict[str, Any], eps: float) -> Any:
     if "weight" in weights:
         size, *width = weights["weight"].shape
         with torch.device("meta"):
-            part = (nn.Embedding(size, *width) if "bias" not in weights else nn.Linear(*width, size) if width
+            part = (nn.Embedding(size, *width) if "bias" not in weights else nn.Linear(width[0], size) if width
                     else nn.LayerNorm(size, eps))
         part.load_state_dict(weights, assign=True)
         return part
