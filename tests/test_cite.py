@@ -3,6 +3,7 @@
 import shlex
 import tomllib
 
+import nbformat
 import pytest
 from markdown_it import MarkdownIt
 from pybtex.database import parse_string
@@ -10,7 +11,7 @@ from pybtex.database import parse_string
 from dry_steps import write_page
 from helpers import paths
 from helpers.errors import BadInput
-from press import chapters, cite, generated
+from press import chapters, cite, generated, page_header
 
 RUN = {"profile": "mini", "commit": "0123abcd4567+", "date": "2026-11-21T10:00:00Z"}
 
@@ -122,3 +123,14 @@ def test_a_mistake_in_the_citation_file_is_named(tmp_path, monkeypatch, text, sa
     (tmp_path / "CITATION.cff").write_text(text)
     with pytest.raises(BadInput, match=said):
         cite.citation()
+
+
+def test_figures_are_numbered_in_the_pages_order_and_cited_by_that(tmp_path):
+    shown = [nbformat.v4.new_output("display_data", data={"text/html": "".join(
+        f'<figure class="nr-figure" tabindex="0"><svg/><figcaption>{caption}</figcaption></figure>' for caption in captions)})
+        for captions in (["Seeds"], ["Losses", "Both &amp; all"])]
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(outputs=[output]) for output in shown])
+    page_header.number_figures(notebook)
+    nbformat.write(notebook, file := tmp_path / "seeds.ipynb")
+    links = [f'<a href="../chapters/seeds.html#figure-{n}">Figure {n}</a>' for n in (1, 2, 3)]
+    assert f"{links[0]}, Seeds; {links[1]}, Losses; {links[2]}, Both &amp; all." in cite.figures(file)

@@ -109,3 +109,10 @@ def test_a_new_address_changes_one_line_and_every_setup_cell_once_and_a_wrong_on
     launch.address("https://github.com/you/other")
     text = (paths.NOTEBOOKS / "Über.ipynb").read_text()
     assert "git clone https://github.com/you/other book" in text and "OWNER/xyz" in text and "# Über" in text
+
+
+def test_a_link_to_a_page_shows_its_title_and_where_it_is():
+    shown = launch.preview("chapters/seeds", "How much does the <em>seed</em> matter? R&amp;D", KNOWN)
+    assert '<meta property="og:title" content="How much does the seed matter? R&amp;D">' in shown
+    assert f'"og:url" content="https://{KNOWN["owner"].lower()}.github.io/{KNOWN["name"]}/chapters/seeds.html"' in shown
+    assert "og:url" not in launch.preview("index", "Book", {**KNOWN, "owner": cite.NOBODY})

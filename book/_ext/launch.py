@@ -1,4 +1,5 @@
-"""Below each page's title: where to open the chapter, how to change it, how to cite it, and the PDF if there is one.
+"""Below each page's title: where to open the chapter, how to change it, how to cite it, and the PDF if there is one; in its head
+what another site shows of a link to it.
 
 The lines depend on the repository's address and on the PDF, so they are made when a page is rendered; if either changes, all
 pages are rendered again.
@@ -19,6 +20,7 @@ def put(app: Any, pagename: str, templatename: str, context: dict[str, Any], doc
     """Put the lines below a page's title."""
     if "</h1>" in context.get("body", ""):
         context["body"] = context["body"].replace("</h1>", "</h1>" + launch.lines_for(pagename, app.config.book_links), 1)
+        context["metatags"] = context.get("metatags", "") + launch.preview(pagename, context["title"], app.config.book_links)
 
 
 def publish(app: Any, error: Exception | None) -> None:

@@ -10,10 +10,13 @@ import os
 import re
 import shlex
 import subprocess
+from importlib.metadata import Distribution, distributions
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from helpers import paths
 from helpers.errors import BadInput
+from helpers.pages.fragments import Html, details, table
 from helpers.steps import recipe
 from press import chapters, execute, variants
 from press.edited import yaml_of
@@ -29,6 +32,23 @@ def citation() -> dict[str, Any]:
     if missing := [name for name in ("title", "authors", "version", "date-released") if not fields.get(name)]:
         raise BadInput(f"no {missing[0]}", file=file, mend="add it, or restore the file from git")
     return fields
+
+
+def installed() -> Html:
+    """The packages that are installed here, folded: each with its version and its licence."""
+    rows = sorted((one.name, one.version, licence(one)) for one in distributions())
+    caption = f"The {len(rows)} packages that made these pages, with their licences"
+    return details(caption, table(caption, ("package", "version", "licence"), rows, numeric_from=9))
+
+
+def licence(package: Distribution) -> str:
+    """What its metadata call it: an SPDX expression, classifiers, or a text; else the first line of its file."""
+    metadata = package.metadata  # parsed anew at every look
+    told = {name: metadata.get_all(name) or [] for name in ("Classifier", "License-Expression", "License")}
+    official = [one.rpartition(" :: ")[2] for one in told["Classifier"] if "License :: OSI Approved :: " in one]
+    if named := "".join(told["License-Expression"]) or "; ".join(official) or "".join(told["License"]).strip():
+        return named.splitlines()[0]
+    return next((file.read_text().strip().splitlines()[0] for file in package.files or () if file.name == "LICENSE"), "")
 
 
 def latex(text: str) -> str:
@@ -84,8 +104,20 @@ def sections() -> str:
             if file.exists() and (run := execute.run_of(file)):
                 kind = "This run" if file.stem == chapter else f"The variant `{file.stem}`"
                 parts += [f"{kind}, and how to compute it again:", block("bibtex", bibtex(file.stem, run)),
-                          block("bash", command(file.stem, run))]
+                          block("bash", command(file.stem, run)), figures(file)]
     return "\n\n".join(parts)
+
+
+FIGURE = re.compile(r'<figure class="nr-figure" id="(figure-(\d+))".*?<figcaption>(.*?)</figcaption>', re.DOTALL)
+
+
+def figures(page: Path) -> str:
+    """A page's figures in Markdown, each with the address that a citation of it adds to the run's."""
+    html = "".join("".join(output["data"].get("text/html", "")) for cell in json.loads(page.read_text(encoding="utf-8"))["cells"]
+                   for output in cell.get("outputs", []) if "data" in output)
+    named = [f'<a href="../chapters/{page.stem}.html#{anchor}">Figure {number}</a>, {caption}' for anchor, number, caption in
+             FIGURE.findall(html)]
+    return f"Its figures, each cited by this run's entry and its own address: {'; '.join(named)}." if named else ""
 
 
 def block(language: str, text: str) -> str:

@@ -199,7 +199,8 @@ def cite_page() -> str:
     address = ("This copy of the book has no public address yet, so the entries have no `url`: it comes from `repository.url` "
                "in `book/_config.yml`, or from the place that a clone came from.") if place.is_placeholder else (
         f"The repository is <{place.url}>, with a [CITATION.cff]({place.url}/blob/{place.branch}/CITATION.cff).")
-    return filled("cite.md", address=address, book=cite.block("bibtex", cite.bibtex()), sections=cite.sections())
+    return filled("cite.md", address=address, book=cite.block("bibtex", cite.bibtex()), sections=cite.sections(),
+                  installed=cite.installed().text)
 
 
 def calibration_page() -> str:

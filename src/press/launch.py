@@ -5,7 +5,7 @@ when they are rendered, so a new address or a new PDF needs no chapter to run ag
 """
 
 import re
-from html import escape
+from html import escape, unescape
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -51,6 +51,14 @@ def lines_for(page: str, known: dict[str, Any]) -> str:
         buttons[f"PDF of the book ({pdf['date']}, commit {pdf['commit']})"] = f"{up}{printed.NAME}"
     row = " ".join(f'<a class="nr-button" href="{escape(url)}">{escape(text)}</a>' for text, url in buttons.items())
     return f'<div class="nr-launch"><p class="nr-buttons">{row}</p>{folded}</div>' if buttons else ""
+
+
+def preview(page: str, title: str, known: dict[str, Any]) -> str:
+    """What another site shows of a link to a page, as HTML's meta elements; without a public address no more than its title."""
+    place = Repository(known["owner"], known["name"], known["branch"])
+    said = {"title": re.sub("<.*?>", "", title), "type": "article"}
+    said |= {} if place.is_placeholder else {"url": f"{place.pages}{page}.html"}
+    return "".join(f'<meta property="og:{name}" content="{escape(unescape(text))}">' for name, text in said.items())
 
 
 def address(url: str) -> str:

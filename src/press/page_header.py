@@ -7,6 +7,7 @@ The template says by tags what is where: a code cell tagged `picture` stands bel
 
 import copy
 import functools
+import itertools
 import json
 import re
 from collections.abc import Iterable
@@ -59,9 +60,19 @@ def as_page(executed: nbformat.NotebookNode, page: PageRequest, seconds: float) 
            "seconds": round(seconds, 1), "changed": page.changed}
     task = "" if page.changed else exercise(page.chapter, default)
     notebook.cells = arranged(cells, header(page, run, data) + in_short(data) + warning(data), task, parameters(page))
+    number_figures(notebook)
     notebook.metadata.pop("papermill", None)
     notebook.metadata[DATA_KEY] = [{"run": run}, *data]
     return notebook
+
+
+def number_figures(notebook: nbformat.NotebookNode) -> None:
+    """Give the figures of a page the ids `figure-1` and so on, in the page's order, by which they are cited."""
+    numbers = itertools.count(1)
+    outputs = (output for cell in notebook.cells for output in cell.get("outputs", []))
+    for data in (output.data for output in outputs if "text/html" in output.get("data", {})):
+        data["text/html"] = re.sub('<figure class="nr-figure"', lambda found: f'{found[0]} id="figure-{next(numbers)}"',
+                                   data["text/html"])
 
 
 def arranged(cells: list[nbformat.NotebookNode], top: str, exercise: str, parameters: str) -> list[nbformat.NotebookNode]:
