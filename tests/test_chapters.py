@@ -150,6 +150,28 @@ def test_a_profile_may_be_a_file(tmp_path):
         chapters.resolve("collection", str(tmp_path / "other.yaml"), {})
 
 
+RUNS = ("run.bm25.txt", "run.rm3.txt", "run.splade.txt", "run.tas-b.txt")
+
+
+@pytest.mark.parametrize("there", [RUNS, RUNS[:2], ()])
+def test_what_lies_in_a_profiles_folder_goes_with_the_folder(tmp_path, there):
+    for name in there:
+        (tmp_path / name).touch()
+    values = chapters.resolve("fusion", "dl19", {"collection": str(tmp_path)})
+    whole = len(there) == len(RUNS)
+    assert values["stages"] == ([f"{tmp_path}/{name}" for name in RUNS] if whole else chapters.schema("fusion")["stages"].default)
+    assert values["dense"] == (f"{tmp_path}/run.tas-b.txt" if whole else "repbert")
+    assert values["tune_split"] == ""  # no file
+    assert "dl19" not in str(values)
+
+
+@pytest.mark.parametrize("given, first_stage", [
+    ({"collection": "almanac"}, "bm25"), ({"collection": "irds:msmarco-passage"}, "bm25"),
+    ({"collection": "almanac", "first_stage": "x.txt"}, "x.txt"), ({"queries": "3"}, "data/msmarco-dl19/run.bm25.txt")])
+def test_a_profiles_folder_is_left_alone_where_the_command_line_names_another_collection(given, first_stage):
+    assert chapters.resolve("does_it_work", "dl19", given)["first_stage"] == first_stage
+
+
 @pytest.mark.parametrize("name", PROFILES)
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_every_shipped_profile_resolves_for_every_chapter(chapter, name):

@@ -8,6 +8,7 @@ import ast
 import contextlib
 import functools
 import json
+import os
 import re
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
@@ -19,6 +20,7 @@ import nbformat
 from pydantic import AfterValidator, BaseModel, Field, TypeAdapter, ValidationError
 
 from helpers import paths
+from helpers.data.collection import with_relevance
 from helpers.errors import BadInput
 from press import bounds
 from press.edited import notebook_of, yaml_of
@@ -202,9 +204,34 @@ def resolve(chapter: str, profile_name: str, given: dict[str, str]) -> dict[str,
     defaults = {name: parameter.default for name, parameter in known.items()}
     values = {**defaults, **shared, **own}
     checked = {name: known[name].check(value) for name, value in values.items()}
-    checked |= {name: known[name].parse(text) for name, text in given.items()}
+    parsed = {name: known[name].parse(text) for name, text in given.items()}
+    checked |= parsed | beside(checked, parsed, defaults)
     bounds.check(chapter, checked, defaults)
     return checked
+
+
+def beside(values: dict[str, Any], given: dict[str, Any], defaults: dict[str, Any]) -> dict[str, Any]:
+    """The other values that name files of a folder which the command line replaces by another: the same files there, such as
+    published runs for its queries; where one of them is missing, the templates' defaults."""
+    changed: dict[str, Any] = {}
+    for name, folder in given.items():
+        before, files = values[name], list[str]()
+        if isinstance(before, str) and isinstance(folder, str):
+            before, folder = with_relevance(before)[0], with_relevance(folder)[0]
+
+        def moved(value: Any, before: Any = before, folder: Any = folder, files: list[str] = files) -> Any:
+            if isinstance(value, list):
+                return [moved(item) for item in value]
+            if not isinstance(value, str) or not value.startswith(f"{before}/"):
+                return value
+            files.append(f"{folder}{value.removeprefix(before)}")
+            return files[-1]
+
+        if isinstance(before, str) and "/" in before and ":" not in before:
+            others = {other: own for other, value in values.items() if other not in given and (own := moved(value)) != value}
+            whole = all((paths.ROOT / os.path.expanduser(file)).is_file() for file in files)
+            changed |= others if whole else {other: defaults[other] for other in others}
+    return changed
 
 
 def write_copy(name: str, profile: str, given: dict[str, str], folder: Path) -> Path:
