@@ -14,7 +14,7 @@ from helpers.networks import encoder
 from helpers.pages import carried
 from helpers.reranking.aggregation import reranked
 from helpers.steps import step
-from press import commands
+from press import commands, dry_run
 from press.why import why
 from toys import of_values, run_of
 
@@ -161,7 +161,10 @@ def chapter(steps_module, monkeypatch):
 @pytest.mark.parametrize(("given", "names", "line"), [
     ({"times": "3"}, [], "fake exports no runs.*Mend: take another chapter"), ({"times": "3"}, ["C"], "fake exports no runs"),
     ({}, ["D"], "no system 'D' in fake. Mend: choose from A-_-B, C")])
-def test_what_a_chapter_does_not_export_is_refused(given, names, line, chapter, tmp_path):
+def test_what_a_chapter_does_not_export_is_refused_before_it_runs(given, names, line, chapter, tmp_path, monkeypatch):
+    for depth in (1, 2):
+        chapter(depth).value()
+    monkeypatch.setattr(dry_run, "in_full", lambda *_: pytest.fail("it ran"))
     with pytest.raises(BadInput, match=line):
         list(commands.export("fake", "almanac", given, names, tmp_path / "runs"))
     assert not (tmp_path / "runs").exists()

@@ -63,9 +63,12 @@ def export(chapter: str, profile: str, given: dict[str, str], names: Sequence[st
 
     The chapter's statements are executed for that, with the values that are there (a model that is not kept is trained again);
     its page stays as it is. With `models` the cross-encoder of each run is written beside it. BadInput for a system that is not
-    the chapter's.
+    the chapter's, before anything is computed where the systems can be named without.
     """
-    whole = dry_run.in_full(chapter, execute.request(chapter, profile, given).values)
+    values = execute.request(chapter, profile, given).values
+    if (seen := dry_run.of_chapter(chapter, values, catalogue())).shown:
+        _chosen(chapter, seen, names)
+    whole = dry_run.in_full(chapter, values)
     chosen = _chosen(chapter, whole, names)
     folder.mkdir(parents=True, exist_ok=True)
     for name, system in chosen.items():
