@@ -96,7 +96,12 @@ load: $(READY)  ## ask `book serve` by 64 clients of mixed cost at once: ARGS="-
 rehearsal: $(READY)  ## rehearse PROFILE=msmarco in miniature, without network, to every page: ARGS="collection seeds" for these alone
 	PYTHONPATH=src:tests:campaigns $(BIN)/python -m rehearsal.run $(ARGS)
 
-bench: $(READY)  ## time this book's code against others', on a quiet machine: ARGS="--only rerank"
+$(VENV)/engines: bench/engines.txt
+	$(PYTHON) -m venv $@
+	$@/bin/pip install --quiet torch==2.13.0+cpu || $@/bin/pip install --quiet torch==2.13.0+cpu --index-url https://download.pytorch.org/whl/cpu
+	$@/bin/pip install --quiet -r $< && touch $@
+
+bench: $(READY) $(VENV)/engines  ## time this book's code against others', on a quiet machine: ARGS="--only rerank"
 	$(BIN)/python -m bench $(ARGS)
 
 bench-test: $(READY)  ## the tests of that comparison, which start the other libraries

@@ -14,8 +14,8 @@ from types import ModuleType
 
 from helpers.errors import BadInput, NetworkNeeded, printable
 
-SHARED = {"rerank", "encode", "search", "sizes"}  # whose work rests on the same steps
-SECTIONS = ("rerank", "encode", "search", "sizes", "train", "growth", "stream", "serve", "verdicts")
+SHARED = {"rerank", "encode", "search", "sizes", "lengths"}  # whose work rests on the same steps
+SECTIONS = ("rerank", "encode", "lengths", "search", "sizes", "train", "growth", "stream", "serve", "verdicts")
 NO_MACHINE = {"verdicts"}  # a simulation: the same everywhere, and kept in a file of its own
 ALL_CORES = {"stream"}  # memory is what counts there
 SECTION = "--section"  # asks a process for one section alone
@@ -61,13 +61,16 @@ def measured(name: str, rounds: int, small: bool, one_core: bool) -> None:
     load = os.getloadavg()[0]
     if one_core:
         machine.one_core()  # before PyTorch is loaded
-        import torch
+    import torch
 
-        torch.set_num_threads(1)
     from bench import work
 
+    if one_core:
+        torch.set_num_threads(1)
+
     section = module(name).measure(work.scale(small), rounds)
-    print(json.dumps({"rounds": rounds, "small": small, "load": [load, os.getloadavg()[0]], **section}))
+    print(json.dumps({"rounds": rounds, "small": small, "threads": torch.get_num_threads(),
+                      "load": [load, os.getloadavg()[0]], **section}))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -38,7 +38,7 @@ def comparison(work: Work) -> Comparison:
         of_query, of_window = dict(zip(work.queries["query_id"], asked, strict=True)), dict(zip(names, vectors, strict=True))
         return np.array([float(of_query[query] @ of_window[window]) for query, window in work.pairs])
 
-    return Comparison(work, (SENTENCE_TRANSFORMER, SENTENCE_TRANSFORMER_BEST),
+    return Comparison(work, (SENTENCE_TRANSFORMER, SENTENCE_TRANSFORMER_BEST), source.source,
                       make=partial(SentenceTransformer, source.source, device=numerics.device()),
                       run=SentenceTransformer.encode, inputs=texts,
                       ours=(stored, lambda: encoder.vectors(rows_of(work, texts), PASSAGE)), scores_of=cosines,

@@ -24,7 +24,7 @@ def comparison(work: Work) -> Comparison:
     model, tokenizer = work.scale.model, work.encoder.tokenizer()
     scorer = load_scorer(model.model.value())
     return Comparison(
-        work, (CROSS_ENCODER, CROSS_ENCODER_BEST),
+        work, (CROSS_ENCODER, CROSS_ENCODER_BEST), work.whole_model.name,
         make=partial(CrossEncoder, work.whole_model.name, max_length=model.max_length, device=numerics.device()),
         run=CrossEncoder.predict, inputs=work.text_pairs,
         ours=(lambda: probabilities(scorer, work.inputs(tokenizer)),

@@ -1,4 +1,5 @@
-"""A comparison with sentence-transformers: its default, its best setting, tried on a sample, and this book's code, in turns."""
+"""A comparison with sentence-transformers: its default, its best setting, tried on a sample, its other engines, and this book's
+code, in turns."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -6,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bench import machine
+from bench import engines, machine
 from bench.work import Work
 from helpers.costs.measurements import FROM_TEXTS, OURS, PRODUCTS
 from helpers.costs.timing import Prepare, always, check_drift, clocked, drift, interleave
@@ -24,6 +25,7 @@ class Comparison:
 
     work: Work  # what they do
     names: tuple[str, str]  # of sentence-transformers by default, and in its best setting
+    source: str  # the model's folder, as sentence-transformers reads it
     make: Callable[..., Any]  # makes its model, given its keyword arguments
     run: Callable[..., Any]  # runs that on inputs, given its keyword arguments
     inputs: Sequence[Any]  # texts, or pairs of them
@@ -41,15 +43,20 @@ class Comparison:
     def measure(self, rounds: int) -> dict[str, Any]:
         """Time the contenders beside matrix products; Drifted if this book's scores are not sentence-transformers' default's."""
         setting, tried = best_setting(lambda chosen: self.make(**model_arguments(chosen)), self.run, self.inputs)
-        contenders, products = self.contenders(setting), machine.Products()
-        times = interleave({PRODUCTS: always(products), **contenders}, rounds, report=True)
-        values = {name: self.work.measured(self.scores_of(times.given[name])) for name in contenders}
+        kind, _, _ = self.names[0].partition(".")
+        with engines.started(kind, self.source, self.inputs) as others:
+            contenders = self.contenders(setting) | {f"{kind}, {name}": always(work) for name, work in others.items()}
+            products = machine.Products()
+            times = interleave({PRODUCTS: always(products), **contenders}, rounds, report=True)
+        scores = {name: self.scores_of(times.given[name]) for name in contenders}
+        values = {name: self.work.measured(own) for name, own in scores.items()}
         drifts = {name: drift(own, values[self.names[0]]) for name, own in values.items()}
         check_drift(drifts, (OURS, FROM_TEXTS))
         return {"contenders": machine.seconds_of(times), "items": len(self.lengths), "tokens": sum(self.lengths),
                 "queries": len(self.work.queries), "flops": encoder_flops(self.config, self.lengths),
                 "product_flops": products.flops, "measures": {name: own.mean().to_dict() for name, own in values.items()},
-                "drift": drifts, "setting": setting, "tried": tried}
+                "drift": drifts, "setting": setting, "tried": tried,
+                "moved": {name: float(np.abs(own - scores[self.names[0]]).max()) for name, own in scores.items()}}
 
 
 def best_setting(make: Callable[[Setting], Any], run: Callable[..., Any], inputs: Sequence[Any]) -> tuple[Setting, list[Setting]]:

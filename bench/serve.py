@@ -27,7 +27,6 @@ from helpers.costs.measurements import LANCE, OURS, SEQUENTIAL, SERVED_CROSS_ENC
 from helpers.networks import backbone
 from helpers.networks.encoder import SCORING, write_whole
 from helpers.networks.fine_tuning import RankerTraining
-from helpers.systems.rerankers import WarmUp
 
 CLIENTS = (1, 4, 16, 64)
 SECONDS, CANDIDATES, CHEAP = 5.0, 20, 10_000
@@ -41,8 +40,8 @@ def prepare(scale: Scale) -> None:
 
 
 def model(scale: Scale) -> Any:
-    """The base re-ranker's step; in a trial the trial's model."""
-    return scale.model.model if trial(scale) else WarmUp().model
+    """The re-ranker's step."""
+    return scale.model.model
 
 
 def trial(scale: Scale) -> bool:

@@ -16,8 +16,7 @@ from helpers.networks import backbone
 from helpers.networks.encoder import SCORING, write_whole
 from helpers.reranking.aggregation import aggregate
 from helpers.retrieval.bm25 import K1, B
-from helpers.systems.recipe import recipe
-from helpers.systems.rerankers import ListwiseReranker
+from helpers.systems.rerankers import Listwise, ListwiseReranker, WarmUp
 from helpers.systems.testbed import Testbed
 
 MEASURES = ["nDCG@10", "RR@10"]
@@ -34,7 +33,7 @@ class Scale:
     candidates: int  # of each
     encoded: int  # queries whose candidates are encoded
     searched: int  # queries of BM25
-    model: ListwiseReranker  # the cross-encoder that re-ranks
+    model: Listwise  # the cross-encoder that re-ranks
     sizes: tuple[str, ...] = ()  # shapes of models for queries a minute; none for the six of Steensland's table 5.5
     ranked: int = 2  # queries ranked by each of them in a round
     steps: int = 50  # of training in a round
@@ -51,10 +50,10 @@ class Scale:
 
 
 def scale(small: bool) -> Scale:
-    """What is measured: the Almanac's passages and a re-ranker by the book's recipe; or a trial."""
+    """What is measured: the Almanac's passages and the re-ranker that comes with the book; or a trial."""
     if small:
         return trial()
-    return Scale("almanac", "passage", queries=50, candidates=20, encoded=25, searched=400, model=recipe())
+    return Scale("almanac", "passage", queries=16, candidates=20, encoded=8, searched=400, model=WarmUp())
 
 
 def trial(collection: str = "almanac", unit: str = "passage") -> Scale:

@@ -20,6 +20,8 @@ PRODUCTS = "matrix products"
 CROSS_ENCODER, CROSS_ENCODER_BEST = "CrossEncoder.predict, default", "CrossEncoder.predict, best setting"
 SENTENCE_TRANSFORMER = "SentenceTransformer.encode, default"
 SENTENCE_TRANSFORMER_BEST = "SentenceTransformer.encode, best setting"
+OPENVINO, OPENVINO_INT8 = "CrossEncoder, OpenVINO", "CrossEncoder, OpenVINO int8"
+ENCODING_OPENVINO, ENCODING_OPENVINO_INT8 = "SentenceTransformer, OpenVINO", "SentenceTransformer, OpenVINO int8"
 STOCK_TRAINER = "stock Trainer, bf16"
 LUCENE, BM25S, BM25S_NUMBA = "Lucene (this book)", "bm25s", "bm25s, compiled by numba"
 SEQUENTIAL, SERVED_CROSS_ENCODER = "this book, one request at a time", "CrossEncoder.predict, behind the same service"
@@ -43,6 +45,10 @@ GOALS = (
          {"CPU with AMX": 4, "GPU": 5}),
     Goal("rerank", "re-ranking, compared with CrossEncoder.predict, best setting", CROSS_ENCODER_BEST,
          {"CPU with AMX": 1.5, "GPU": 2}),
+    *(Goal("rerank", f"re-ranking, compared with {name}", name, dict.fromkeys(KINDS[:2], 1.2))
+      for name in (OPENVINO, OPENVINO_INT8)),
+    *(Goal("encode", f"encoding, compared with {name}", name, dict.fromkeys(KINDS[:2], 1.2))
+      for name in (ENCODING_OPENVINO, ENCODING_OPENVINO_INT8)),
     Goal("train", "fine-tuning, compared with the stock Trainer, padded, bf16", STOCK_TRAINER,
          dict.fromkeys(KINDS, 1.5)))
 
@@ -68,6 +74,10 @@ class Measurements:
     def is_here(self) -> bool:
         """Whether this is the machine that asks, as far as can be told."""
         return timing.name_of(self.content["machine"]) == timing.name_of(timing.describe())
+
+    def has(self, section: str, contender: str) -> bool:
+        """Whether a contender was timed in a section that was measured in full."""
+        return contender in (self.section(section) or {"contenders": ()})["contenders"]
 
     def against_ours(self, section: str, contender: str) -> Spread:
         """How many times as long a contender takes as the book's code; in training, for a real token."""
