@@ -4,7 +4,9 @@
 """
 
 import json
+import sys
 from dataclasses import replace
+from pathlib import Path
 from subprocess import CompletedProcess
 from types import SimpleNamespace
 
@@ -12,9 +14,10 @@ import numpy as np
 import pytest
 
 from bench import __main__ as command
-from bench import encode, growth, rerank, search, sentence_transformers, serve, sizes, train, work
+from bench import encode, engines, growth, lengths, rerank, search, sentence_transformers, serve, sizes, train, work
 from bench.work import Work
 from helpers.costs import measurements, timing
+from helpers.errors import BadInput
 from helpers.networks import backbone
 from helpers.steps import numerics
 from local_server import serving
@@ -33,6 +36,49 @@ def tiny(folder, store):
 def exact(monkeypatch):
     """Single precision, so that contenders can be compared closely."""
     monkeypatch.setattr(numerics, "dtype", lambda: "fp32")
+
+
+@pytest.fixture(autouse=True)
+def stand_in(monkeypatch, tmp_path):
+    """In place of the other engines a script that speaks as theirs does, and values each input by its length."""
+    script = tmp_path / "engine.py"
+    script.write_text("""import json, pathlib, sys
+import numpy
+folder = pathlib.Path(sys.argv[1])
+job = json.loads((folder / "job.json").read_text())
+print(json.dumps(["Toy"]), flush=True)
+for line in sys.stdin:
+    assert line.strip() == "Toy"
+    values = numpy.array([len("".join(one)) for one in job["inputs"]], dtype=float)
+    numpy.save(folder / "values.npy", numpy.tile(values[:, None], 384) if job["kind"] == "SentenceTransformer" else values)
+    print("Toy", flush=True)
+""")
+    monkeypatch.setattr(engines, "PYTHON", Path(sys.executable))
+    monkeypatch.setattr(engines, "SCRIPT", script)
+
+
+def test_an_engine_values_all_inputs_when_it_is_asked():
+    with engines.started("CrossEncoder", "nowhere", [("a", "b"), ("a", "bcd")]) as others:
+        assert list(others) == ["Toy"]
+        for _ in range(2):
+            assert others["Toy"]().tolist() == [2.0, 4.0]
+
+
+def test_engines_that_are_not_there_or_end_are_told(monkeypatch, tmp_path):
+    engines.SCRIPT.write_text("")
+    with pytest.raises(BadInput, match="have ended"), engines.started("CrossEncoder", "nowhere", []):
+        pass
+    monkeypatch.setattr(engines, "PYTHON", tmp_path / "none")
+    with pytest.raises(BadInput, match="`make bench` installs them"), engines.started("CrossEncoder", "nowhere", []):
+        pass
+
+
+def test_pairs_of_every_length_are_timed(tiny, monkeypatch):
+    monkeypatch.setattr(lengths, "TOKENS", 256)
+    monkeypatch.setattr(lengths, "joules", iter(range(99)).__next__)
+    section = json.loads(json.dumps(lengths.measure(tiny, rounds=2)))
+    assert {length: own["pairs"] for length, own in section["lengths"].items()} == {"32": 8, "64": 4, "128": 2, "256": 1}
+    assert all(own["joules"] == [1, 1] and len(own["seconds"]) == 2 for own in section["lengths"].values())
 
 
 SETTING = {"dtype": "float32", "attention": "eager", "batch_size": 2}
@@ -79,7 +125,7 @@ def test_a_section_is_json_with_its_rounds_and_its_drift(tiny):
 
 def test_a_section_fails_if_the_scores_are_others(tiny, monkeypatch):
     monkeypatch.setattr(rerank, "probabilities", lambda _, inputs: -np.arange(len(inputs), dtype=float))
-    values = iter([1.0, 1.0, 0.5, 0.5])  # the default's, the best setting's, and the book's two
+    values = iter([1.0, 1.0, 0.5, 0.5, 1.0])  # the default's, the best setting's, the book's two, and the other engine's
     monkeypatch.setattr(Work, "measured", lambda self, scores: timing.pd.DataFrame({"nDCG@10": [next(values)]}))
     with pytest.raises(timing.Drifted, match=r"this book: nDCG@10 -0\.5"):
         rerank.measure(tiny, rounds=1)

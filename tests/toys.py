@@ -20,7 +20,6 @@ KEY = "0123456789abcdef"
 MEASURES = ("RR@10", "nDCG@10", "P@10", "AP", "AP@100", "R@10", "R@100", "R@200", "R@1000", "Success@20", "Success@100",
             "accuracy")
 HOSTILE = "<script>alert(1)</script> & “more”"
-ESCAPED = "&lt;script&gt;alert(1)&lt;/script&gt; &amp; “more”"
 
 
 @dataclass
