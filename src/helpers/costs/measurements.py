@@ -108,14 +108,16 @@ def all_machines() -> list[Measurements]:
 
 
 def chosen(machines: Sequence[Measurements], name: str) -> Measurements:
-    """The named machine's measurements, BadInput if there are none; without a name this machine's, else the latest, else none."""
+    """The named machine's measurements, BadInput if there are none; without a name this machine's if no other has more sections,
+    else those with the most, the latest of them, else none."""
     if name:
         known = {one.name: one for one in machines}
         if name not in known:
             raise BadInput(f"no measurements of a machine {name!r}", mend=f"choose from {', '.join(known) or '(run make bench)'}")
         return known[name]
     here = [one for one in machines if one.is_here]
-    return next(iter([*here, *machines]), Measurements("", {"machine": timing.describe(), "sections": {}}))
+    fullest = sorted([*here, *machines], key=lambda one: -len(one.content["sections"]))
+    return next(iter(fullest), Measurements("", {"machine": timing.describe(), "sections": {}}))
 
 
 def busy(loads: Sequence[float], cores: int) -> str:
