@@ -35,7 +35,8 @@ def address():
 @pytest.fixture
 def on_cluster(address, here, monkeypatch):
     monkeypatch.setenv(cluster.VARIABLE, address)
-    toys.wait_until(lambda: len(cluster.client(address).scheduler_info()["workers"]) == 2)  # those killed before are back
+    workers = cluster.client(address).scheduler_info  # those killed before are back, and the one with the GPU has said so
+    toys.wait_until(lambda: len(found := workers()["workers"]) == 2 and any(own["resources"] for own in found.values()))
     return here
 
 
