@@ -13,7 +13,7 @@ from press.known import catalogue
 TRAINS_ON_IT = {"candidates", "distillation", "embeddings", "encoders", "epochs", "explorer", "fine_tuning_sizes", "grid",
                 "model_size", "parameters", "recipe", "seeds", "sequence_length", "similarity", "speed"}
 PASSAGES = {"human_judgments"}  # at home; the small folder has documents
-GIVEN = {"significance": {"trained": "false"}, "answer_types": {"trained": "false"}}
+GIVEN = {"significance": {"trained": "false", "groups": "2"}, "answer_types": {"trained": "false"}}
 
 
 @pytest.fixture
