@@ -16,7 +16,6 @@ from tokenizers import Tokenizer
 from torch import nn
 
 from helpers.data import hub
-from helpers.networks.backbone import Backbone
 from helpers.steps import numerics
 
 NORMALISED = {"type": "BertNormalizer", "clean_text": True, "handle_chinese_chars": True, "strip_accents": None}
@@ -48,7 +47,7 @@ class BertForSequenceClassification(nn.ModuleDict):
 KINDS = {"embeddings": _Embeddings, "pooler": _Pooler, "bert": BertModel, "": BertForSequenceClassification}
 
 
-def load(backbone: Backbone, head: bool) -> Any:
+def load(backbone: Any, head: bool) -> Any:
     """A plain BERT with float32 weights as a cross-encoder, or without pooler and head; None for any other model."""
     with hub.asking(backbone.source, None):
         config, weights = _read(backbone, "config.json"), _weights(backbone) or {}
@@ -81,7 +80,7 @@ def _part(name: str, weights: dict[str, Any], eps: float) -> Any:
     return nn.ModuleList(parts.values()) if name == "layer" else KINDS.get(name, nn.ModuleDict)(parts)
 
 
-def _weights(backbone: Backbone) -> dict[str, Any] | None:
+def _weights(backbone: Any) -> dict[str, Any] | None:
     """The weights by name, those of a fine-tuned model over its origin's; None unless they are in plain files, in float32."""
     file = Path(backbone.source) / "model.safetensors"
     if backbone.layers is not None or backbone.revision is not None or not file.exists():
@@ -92,7 +91,7 @@ def _weights(backbone: Backbone) -> dict[str, Any] | None:
     return None if (below := _weights(origin)) is None else below | {name: weight.float() for name, weight in own.items()}
 
 
-def _read(backbone: Backbone, name: str) -> dict[str, Any]:
+def _read(backbone: Any, name: str) -> dict[str, Any]:
     file = Path(backbone.source) / name
     return json.loads(file.read_text(encoding="utf-8")) if backbone.revision is None and file.exists() else {}
 
@@ -115,7 +114,7 @@ class WordPieces:
         return {"input_ids": [found.ids for found in self._own.encode_batch_fast(texts, add_special_tokens=False)]}
 
 
-def word_pieces(backbone: Backbone) -> Any:
+def word_pieces(backbone: Any) -> Any:
     """A backbone's tokenizer for ids of texts: `transformers`' where it is no plain BERT's."""
     with hub.asking(backbone.source, None):
         said, known = (_read(backbone, name) for name in ("tokenizer_config.json", "tokenizer.json"))
