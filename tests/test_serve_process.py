@@ -85,10 +85,11 @@ def test_stages_scores_and_the_window_that_decided(tiny, scorers, monkeypatch):
 
 
 def test_the_service_ranks_as_the_pipeline_does(tiny, folder, store):
-    ranked = engine.Engine(tiny, {"minilm": engine.load("minilm", tiny)})
-    for feedback in ("none", "documents", "passages"):
-        expected = search([QUERY], str(folder), "", "minilm", feedback, 5)
-        answer = answered(ranked, feedback=feedback, candidates=100)["results"]
+    ranked = engine.Engine(tiny, {name: engine.load(name, tiny) for name in ("both", "base", "minilm")})
+    for name, feedback in (("minilm", "none"), ("minilm", "documents"), ("minilm", "passages"), ("both", "none"),
+                           ("both", "documents")):
+        expected = search([QUERY], str(folder), "", name, feedback, 5)
+        answer = answered(ranked, reranker=name, feedback=feedback, candidates=100)["results"]
         assert [result["doc_id"] for result in answer] == list(expected["doc_id"])
         assert np.allclose([result["score"] for result in answer], expected["score"], atol=1e-3)
 

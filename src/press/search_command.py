@@ -32,8 +32,9 @@ from helpers.systems.zero_shot import GivenReranker, ZeroShotReranker
 RERANKERS: dict[str, Callable[[], Scorer | None]] = {"both": SummedReranker, "base": WarmUp, "minilm": ZeroShotReranker,
                                                      "mpnet": lambda: ZeroShotReranker(package_index.SPEC),
                                                      "general": general_reranker, "none": lambda: None}
+PROBABILITY = "a cross-encoder's probability of relevance"
 SCORES = {"both": "the mean of what two models give it, each in standard deviations from the average window of the query",
-          "base": "a cross-encoder's logit", "general": "a cross-encoder's logit", "minilm": "the cosine of query and window",
+          "base": "a cross-encoder's logit", "general": PROBABILITY, "none": "BM25's", "minilm": "the cosine of query and window",
           "mpnet": "the cosine of query and window"}
 BM25, LABEL = "bm25", "BM25"  # the first stage as one asks for it, and as it is shown
 MEASURES = ("nDCG@10", "RR@10", SHARE)

@@ -15,7 +15,7 @@ from pathlib import Path
 from helpers.errors import BadInput
 
 TIMEOUT = 30  # seconds in which a request is answered
-DEFAULT = ("base", "minilm")
+DEFAULT = ("both",)  # as in `book search`
 
 
 def serve(collection: str, unit: str, rerankers: Sequence[str], pairwise: str, host: str, port: int, names: Sequence[str]) -> int:
@@ -27,7 +27,8 @@ def serve(collection: str, unit: str, rerankers: Sequence[str], pairwise: str, h
         from press.serve import app, batching, engine
     except ImportError as error:
         raise BadInput(f"{error.name} is not installed", mend="`pip install starlette uvicorn`, or `make env`") from None
-    wanted = dict.fromkeys([*(rerankers or DEFAULT), engine.NONE])
+    asked = rerankers or DEFAULT
+    wanted = dict.fromkeys([*asked, *(part for name in asked for part in engine.summands(name)), engine.NONE])
     engine.check(wanted)
     engine.check([pairwise] if pairwise else [], own=[engine.BASE])
 

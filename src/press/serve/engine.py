@@ -31,16 +31,18 @@ from helpers.reranking.duo import DUOS, compared, duo_scores, reordered
 from helpers.retrieval import java
 from helpers.retrieval.bm25 import K1, B, search_each
 from helpers.retrieval.feedback import expand, search_weighted
+from helpers.retrieval.fusion import z_scored_sum
 from helpers.systems.pairwise_reranker import duobert
-from helpers.systems.pipeline import title_of
+from helpers.systems.pipeline import SummedReranker, title_of
 from helpers.systems.recipe import general_reranker, recipe
 from helpers.systems.rerankers import WarmUp
 from helpers.systems.testbed import Testbed
 from helpers.systems.zero_shot import ZeroShotReranker
-from press.search_command import FEEDBACK
+from press.search_command import FEEDBACK, PROBABILITY, SCORES
 from press.serve.batching import Asking
 
-NONE, BASE, GENERAL, ZERO_SHOT = "none", "base", "general", "minilm"
+NONE, BASE, GENERAL, ZERO_SHOT, BOTH = "none", "base", "general", "minilm", "both"
+SUMMED = {BOTH: (BASE, ZERO_SHOT)}  # as in `SummedReranker`: what is standardised and summed
 Pairs = Sequence[tuple[str, str]]  # texts of queries with ids of windows
 WindowScorer = Callable[[Pairs], np.ndarray]  # of the second stage: a score for each pair, float32
 FIRST, AGAIN, PAIRS, ONE = "BM25", "retrieved again", "in pairs", "q"  # stages; how a request's only query is called
@@ -113,7 +115,7 @@ class Pairwise:
 
 def load(name: str, bed: Testbed) -> WindowScorer | None:
     """The re-ranker of a name that `check` has let pass."""
-    if name in (NONE, ZERO_SHOT):
+    if name in (NONE, BOTH, ZERO_SHOT):
         return ZeroShot(bed) if name == ZERO_SHOT else None
     if name in (BASE, GENERAL):
         own, score = (WarmUp(), logits) if name == BASE else (general_reranker(), probabilities)
@@ -121,7 +123,7 @@ def load(name: str, bed: Testbed) -> WindowScorer | None:
     return CrossEncoder(Path(name).expanduser(), bed, name, probabilities)
 
 
-def check(names: Iterable[str], own: Collection[str] = (NONE, BASE, GENERAL, ZERO_SHOT)) -> None:
+def check(names: Iterable[str], own: Collection[str] = (NONE, BASE, GENERAL, ZERO_SHOT, BOTH)) -> None:
     """BadInput for a name that is neither the book's own nor the folder of a cross-encoder with one value for a pair."""
     for name in (name for name in names if name not in own):
         if not (Path(name).expanduser() / "config.json").is_file():
@@ -129,6 +131,11 @@ def check(names: Iterable[str], own: Collection[str] = (NONE, BASE, GENERAL, ZER
         known = backbone.configuration(backbone.resolve(str(Path(name).expanduser())))
         if not str((known.architectures or [""])[0]).endswith("ForSequenceClassification") or known.num_labels != 1:
             raise BadInput("this model gives no single value for a pair", file=name, mend="give a cross-encoder that does")
+
+
+def summands(name: str) -> tuple[str, ...]:
+    """The models whose scores of windows make a re-ranker's: itself, several, or none."""
+    return () if name == NONE else SUMMED.get(name, (name,))
 
 
 def _one_of(*registries: Iterable[str]) -> AfterValidator:
@@ -199,9 +206,8 @@ class Engine:
 
     def expected(self, asked: Asked) -> list[tuple[str, float]]:
         """The scorers that a request needs, in turn, and about how many windows or pairs each reads."""
-        model, pairs = self.model_of(asked), asked.pairwise != NONE
-        rounds = 0 if model == NONE else 1 if asked.feedback == NONE else 2
-        return [(model, asked.candidates * self._windows_each)] * rounds + [
+        models, pairs = summands(self.model_of(asked)), asked.pairwise != NONE
+        return [(model, asked.candidates * self._windows_each) for model in models] * (1 + (asked.feedback != NONE)) + [
             (PAIRS, float(len(compared(asked.paired, asked.pairwise, asked.sample))))] * pairs
 
     def model_of(self, asked: Asked) -> str:
@@ -232,14 +238,17 @@ class Engine:
 
     def _rerank(self, one: "_Work", name: str) -> Asking:
         """Score the windows of the first documents, each once, and aggregate them."""
-        if one.model == NONE:
-            return
-        mine = self._windows(one)
-        new = [window for window in mine if window not in one.windows]
-        scores = yield one.model, [(one.asked.query, window) for window in new]
-        one.windows.update(zip(new, scores, strict=True))
-        scored = pd.DataFrame([(ONE, window, one.windows[window]) for window in mine], columns=COLUMNS)
-        one.note(name, rerank(scored, one.asked.aggregation, one.last) if mine else one.last)
+        mine, runs = self._windows(one), []
+        for model in summands(one.model):
+            known = one.scores.setdefault(model, {})
+            new = [window for window in mine if window not in known]
+            known.update(zip(new, (yield model, [(one.asked.query, window) for window in new]), strict=True))
+            runs.append(pd.DataFrame([(ONE, window, known[window]) for window in mine], columns=COLUMNS))
+        if not mine or not runs:
+            return one.note(name, one.last) if runs else None
+        scored = z_scored_sum(*runs, SummedReranker.weight) if len(runs) > 1 else runs[0]
+        one.windows = dict(zip(scored["doc_id"], scored["score"], strict=True))
+        one.note(name, rerank(scored, one.asked.aggregation, one.last))
 
     def _windows(self, one: "_Work") -> list[str]:
         counts = self._document_starts
@@ -270,8 +279,8 @@ class Engine:
                 if doc_id in places:
                     places[doc_id][name] = {"rank": rank, "score": float(score)}
         return {"query": one.asked.query, "collection": self.bed.collection, "unit": self.bed.unit, "reranker": one.model,
-                **one.asked.model_dump(exclude={"query", "reranker"}), "stages": list(one.stages),
-                "seconds": {name: round(value, 4) for name, value in one.seconds.items()},
+                "score": SCORES.get(one.model, PROBABILITY), **one.asked.model_dump(exclude={"query", "reranker"}),
+                "stages": list(one.stages), "seconds": {name: round(value, 4) for name, value in one.seconds.items()},
                 "added_terms": one.added,
                 "results": [{"rank": rank, "doc_id": doc_id, "title": title_of(self._texts, doc_id), "stages": places[doc_id],
                              "score": places[doc_id][[*one.stages][-1]]["score"], "window": self._window(one, doc_id)}
@@ -285,7 +294,8 @@ class _Work:
         self.asked, self.model, self.depth, self._since = asked, model, max(asked.k, asked.candidates), time.perf_counter()
         self.stages: dict[str, pd.DataFrame] = {}  # the run after each
         self.seconds: dict[str, float] = {}  # of each, the turns of others included
-        self.windows: dict[str, float] = {}  # scores by id
+        self.scores: dict[str, dict[str, float]] = {}  # of windows by id, as each model gave them
+        self.windows: dict[str, float] = {}  # those that ranked last
         self.added: dict[str, float] = {}  # terms of the feedback with their weights
 
     @property

@@ -52,7 +52,8 @@ function said(answer) {
   if (!answer.results.length) return "No document holds a word of this query.";
   const times = Object.entries(answer.seconds).map(([stage, seconds]) => `${stage} ${Math.round(1000 * seconds)} ms`);
   const added = Object.keys(answer.added_terms);
-  return times.join(" · ") + (added.length ? ` · terms added: ${added.join(", ")}` : "");
+  return times.join(" · ") + (added.length ? ` · terms added: ${added.join(", ")}` : "") +
+    ` · a score is ${answer.score}`;
 }
 
 function card(result, answer) {
