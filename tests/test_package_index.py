@@ -37,7 +37,7 @@ def index(tmp_path, monkeypatch):
 
 
 def fetched():
-    return list(fetching.fetch(fetching._of_package_index([package_index.SPEC])))
+    return list(fetching.fetch([one for one in fetching.items("almanac") if one.what.startswith(package_index.SPEC)]))
 
 
 @pytest.mark.slow

@@ -19,8 +19,10 @@ import numpy as np
 import psutil
 import pytest
 
+from helpers.data.runs import adhoc_queries
 from helpers.networks import backbone
 from helpers.retrieval import java
+from helpers.systems.testbed import Testbed
 from press import search_command
 from press.cli import main
 from press.search_command import search
@@ -33,7 +35,7 @@ QUERY = "why does bread turn brown"
 
 @pytest.fixture
 def tiny(folder, store):
-    return engine.Engine.of(str(folder), "")
+    return Testbed(str(folder), adhoc_queries=adhoc_queries([]))
 
 
 @pytest.fixture

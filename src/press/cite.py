@@ -69,7 +69,8 @@ def bibtex(page: str = "", run: dict[str, Any] | None = None) -> str:
         key = f"{key}-{page}"
         fields |= {"title": f"{{{latex(chapters.chapter(chapter).title)}}}", "booktitle": book}
     if run:
-        known, digest, date = chapters.schema(chapter), parameters_digest(run), run.get("date", "")[:10]
+        digest, date = recipe.sha256(recipe.canonical(run["parameters"]))[:10], run.get("date", "")[:10]
+        known = chapters.schema(chapter)
         values = ", ".join(f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in run["parameters"].items()
                            if name not in known or value != known[name].default)
         note = (f"Run of the profile {run['profile']} at commit {run['commit']}; parameters {digest}: "
@@ -78,11 +79,6 @@ def bibtex(page: str = "", run: dict[str, Any] | None = None) -> str:
         fields |= {"title": f"{fields['title']}: one run of a chapter of {book}", "year": date[:4] or fields["year"],
                    "version": latex(run["commit"]), "note": latex(note), "publisher": "", "booktitle": ""}
     return "\n".join([f"@{kind}{{{key},", *(f"  {name} = {{{value}}}," for name, value in fields.items() if value), "}"])
-
-
-def parameters_digest(run: dict[str, Any]) -> str:
-    """A short digest of the values of all parameters of a run."""
-    return recipe.sha256(recipe.canonical(run["parameters"]))[:10]
 
 
 def command(page: str, run: dict[str, Any]) -> str:

@@ -46,17 +46,14 @@ def read(page: Path) -> Page:
 
 
 def write_all() -> list[Path]:
-    """Write the comparison of every variant that has been executed; one that says what it said stays as it is."""
+    """Write the comparison of every variant that has been executed."""
     written = []
     for page in variants.pages():
         baseline = page.with_name(f"{variants.chapter_of(page.stem)}.ipynb")
-        target = page.with_name(f"{variants.comparison(page.stem)}.md")
-        said = text(read(baseline) if baseline.exists() else None, read(page))
-        if not target.exists() or target.read_text(encoding="utf-8") != said:
-            draft = target.with_suffix(".part")
-            draft.write_text(said, encoding="utf-8")
-            draft.replace(target)
-            written.append(target)
+        written.append(target := page.with_name(f"{variants.comparison(page.stem)}.md"))
+        draft = target.with_suffix(".part")
+        draft.write_text(text(read(baseline) if baseline.exists() else None, read(page)), encoding="utf-8")
+        draft.replace(target)
     return written
 
 

