@@ -8,7 +8,7 @@ from helpers.errors import BadInput
 from helpers.systems.evaluated import evaluate
 from helpers.systems.testbed import Testbed
 from press import chapters, commands, dry_run, execute, explain
-from press.known import catalogue
+from press.dry_run import catalogue
 
 TRAINS_ON_IT = {"candidates", "distillation", "embeddings", "encoders", "epochs", "explorer", "fine_tuning_sizes", "grid",
                 "model_size", "parameters", "recipe", "seeds", "sequence_length", "similarity", "speed"}

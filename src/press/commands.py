@@ -16,7 +16,6 @@ from helpers.steps.pack import unpack as entered
 from helpers.systems.evaluated import Evaluation
 from press import build as building
 from press import chapters, dry_run, execute, explain, generated, others, printed, side_by_side, variants
-from press.known import catalogue
 from press.step_digests import import_all
 
 
@@ -66,7 +65,7 @@ def export(chapter: str, profile: str, given: dict[str, str], names: Sequence[st
     the chapter's, before anything is computed where the systems can be named without.
     """
     values = execute.request(chapter, profile, given).values
-    if (seen := dry_run.of_chapter(chapter, values, catalogue())).shown:
+    if (seen := dry_run.of_chapter(chapter, values, dry_run.catalogue())).shown:
         _chosen(chapter, seen, names)
     whole = dry_run.in_full(chapter, values)
     chosen = _chosen(chapter, whole, names)
@@ -113,7 +112,7 @@ def pack(name: str, folder: Path, profile: str, given: dict[str, str], part: int
     Values that need no network are computed here in either case. A statement of the chapter that needs a missing value stops the
     search there: pack again when the first values are back. A `part` has so many megabytes, at most.
     """
-    run = dry_run.of_chapter(name, execute.request(name, profile, given).values, catalogue())
+    run = dry_run.of_chapter(name, execute.request(name, profile, given).values, dry_run.catalogue())
     below = {part.key for step in run.missing.values() for part in step.inputs()}
     wanted = [step for key, step in run.missing.items() if key not in below and not _measures(step)]
     if only_list:

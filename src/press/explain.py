@@ -10,9 +10,8 @@ from helpers.errors import BadInput, NetworkNeeded
 from helpers.pages.fragments import count, seconds
 from helpers.steps import Step
 from press import chapters, dry_run, execute, fetching, variants
-from press.dry_run import DryRun
+from press.dry_run import Catalogue, DryRun, catalogue, nearest, seconds_of, why
 from press.fetching import texts_in
-from press.known import Catalogue, catalogue, nearest, seconds_of, why
 from press.terminal import columns
 from press.variants import PageRequest
 
