@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from helpers.costs.measurements import LANCE, SEQUENTIAL, SERVED_CROSS_ENCODER
+from helpers.data.runs import adhoc_queries
 from helpers.data.texts import Texts
 from helpers.data.windows import windows
 from helpers.networks.fine_tuning import RankerTraining
@@ -82,7 +83,8 @@ def main(name: str, collection: str, unit: str, folder: str) -> None:
     import uvicorn
 
     together = 1 if name == SEQUENTIAL else batching.MOST
-    batcher = batching.Batcher(lambda: engine(name, Engine.of(collection, unit), folder), timeout=60, together=together)
+    bed = Testbed(collection, unit, adhoc_queries=adhoc_queries([]))
+    batcher = batching.Batcher(lambda: engine(name, bed, folder), timeout=60, together=together)
     with socket.create_server(("127.0.0.1", 0)) as listening:
         print(f"port {listening.getsockname()[1]}", flush=True)
         uvicorn.Server(uvicorn.Config(app.application(batcher), log_level="warning", access_log=False)).run(sockets=[listening])

@@ -46,10 +46,11 @@ class Batcher:
             function from a request to `Job.ahead`, and `trial`, inputs for each scorer, which it is timed with. What it raises,
             this raises.
         timeout: seconds in which a request is answered.
+        together: requests of a slice, at most.
     """
 
-    def __init__(self, make: Callable[[], Any], timeout: float):
-        self.timeout, self._open, ready = timeout, True, Future[Any]()
+    def __init__(self, make: Callable[[], Any], timeout: float, together: int = MOST):
+        self.timeout, self._together, self._open, ready = timeout, together, True, Future[Any]()
         self._changed, self._jobs = threading.Condition(), list[Job]()
         self._seen = {"": [0.0, 0.0]}  # by scorer, the inputs of late and their seconds; "": steps between scorers
         self._thread = threading.Thread(target=self._work, args=(make, ready), name="worker", daemon=True)
@@ -124,7 +125,7 @@ class Batcher:
             if fresh := [job for job in jobs if job.asking is None]:
                 self._advance(fresh[0], None)
             elif jobs:
-                self._slice([job for job in jobs if job.scorer == jobs[0].scorer])
+                self._slice([job for job in jobs if job.scorer == jobs[0].scorer][:self._together])
 
     def _advance(self, job: Job, scores: list[float] | None) -> None:
         """Give a request its scores, and have it say what it needs next."""

@@ -146,9 +146,9 @@ class Asked(BaseModel):
     k: int = Field(10, ge=1, le=MOST, description="documents shown")
     candidates: int = Field(20, ge=1, le=MOST, description="documents re-ranked: R in the thesis")
     reranker: str = Field("", max_length=40, description="one of those that /health lists; empty for the first")
-    aggregation: Literal[*AGGREGATIONS] = Field("max", description="from the scores of windows to a document's")
-    feedback: Literal[*FEEDBACK] = "none"
-    pairwise: Literal["none", *DUOS] = Field("none", description="the third stage's aggregation of pairs")
+    aggregation: Literal[*AGGREGATIONS] = Field("max", description="from the scores of windows to a document's")  # type: ignore[valid-type]
+    feedback: Literal[*FEEDBACK] = "none"  # type: ignore[valid-type]
+    pairwise: Literal["none", *DUOS] = Field("none", description="the third stage's aggregation of pairs")  # type: ignore[valid-type]
     paired: int = Field(5, ge=2, le=MOST_PAIRED, description="documents compared in pairs")
     sample: int = Field(3, ge=1, le=MOST_PAIRED, description="others that each is compared with, where `pairwise` is `sample`")
 
