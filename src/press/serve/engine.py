@@ -231,7 +231,7 @@ class Engine:
             runs.append(pd.DataFrame([(ONE, window, known[window]) for window in mine], columns=COLUMNS))
         if not mine or not runs:
             return one.note(name, one.last) if runs else None
-        scored = z_scored_sum(*runs, SummedReranker.weight) if len(runs) > 1 else runs[0]
+        scored = z_scored_sum(runs[0], runs[1], SummedReranker.weight) if len(runs) > 1 else runs[0]
         one.windows = dict(zip(scored["doc_id"], scored["score"], strict=True))
         one.note(name, rerank(scored, one.asked.aggregation, one.last))
 
