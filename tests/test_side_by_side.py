@@ -162,8 +162,8 @@ def test_step_loss_and_time_left_stand_beside_the_cells(tmp_path):
 
 
 def test_the_last_line_of_each_is_told():
-    told = list[str]()
-    cells, steps = terminal.joined(told.append)
+    told, lines = list[str](), ["", ""]
+    cells, steps = (terminal.LastLine(told.append, lines, place) for place in range(2))
     for file, text in ((cells, "\r1/2"), (steps, "  bm25 ...\n"), (steps, "\r\n"), (steps, "\rstep 1\rstep 2\n"),
                        (cells, "\r2/2")):
         file.write(text)

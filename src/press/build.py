@@ -15,7 +15,7 @@ import yaml
 from helpers import paths
 from helpers.errors import BadInput
 from helpers.steps import recipe
-from press import chapters, edited, execute, metadata, variants
+from press import chapters, cite, edited, execute, variants
 from press.terminal import shortened
 
 SKIPPED = {"_build", "__pycache__"}  # folders that rendering writes itself
@@ -59,7 +59,7 @@ def _rendered(toc: Path) -> bool:
     if done.returncode:
         raise BadInput(f"Jupyter Book stopped:\n{(done.stdout + done.stderr)[-4000:]}",
                        mend="mend what it names above, then `make book` again")
-    metadata.write()
+    cite.write_metadata()
     stamp.write_text(mark)
     cited.write_bytes(bib.read_bytes())
     return True

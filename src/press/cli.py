@@ -9,7 +9,6 @@ import importlib
 import io
 import os
 import re
-import signal
 import sqlite3
 import sys
 import time
@@ -28,7 +27,6 @@ EXIT_CODES = """exit codes: 0 all went well; 1 `verify` found a difference; 2 wh
 
 LONGEST = 40  # characters of a wrong argument that are shown
 RERANKERS = ("both", "base", "minilm", "mpnet", "general", "none")
-LONG = ("commands:build", "commands:chapter", "commands:export", "record:verify")
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -45,8 +43,6 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         if odd := [text for text in arguments or sys.argv[1:] if not is_unicode(text)]:
             raise BadInput(f"the argument {odd[0]!r} is not UTF-8", mend="type it in UTF-8, or rename what it names")
-        if target in LONG and signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-            print(f"Ctrl-C is ignored here, as in the background: `kill {os.getpid()}` ends this", file=sys.stderr)
         with terminal.ctrl_c(), cluster.started(options.pop("cluster", ""), options.pop("workers", 0)):
             result = getattr(importlib.import_module(f"press.{module}"), function)(**options)
             if isinstance(result, int):

@@ -104,7 +104,8 @@ def executed(source: Path, values: dict[str, Any], tell: Callable[[str], None] |
         tempfile.TemporaryFile(dir=paths.CHAPTERS).close()  # an error now, not after hours
     with (tempfile.TemporaryDirectory() as folder, terminal.on_terminal() if tell is None else nullcontext(tell) as told,
           ThreadPoolExecutor(1) as thread):  # in this one, nbclient would catch Ctrl-C
-        target, (cells, steps) = Path(folder) / "executed.ipynb", terminal.joined(told)
+        target, lines = Path(folder) / "executed.ipynb", ["", ""]  # the bar of cells, and the kernel's standard error
+        cells, steps = (terminal.LastLine(told, lines, place) for place in range(2))
         bar = {"file": cells, "desc": source.stem, **terminal.CELLS}
         try:
             thread.submit(papermill.execute_notebook, str(source), str(target), parameters=values, cwd=str(paths.ROOT),

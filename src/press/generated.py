@@ -64,12 +64,10 @@ def scoreboard(data: list[dict[str, Any]]) -> str:
         parts.append(f"## {name}\n\nThe evidence: [{name}]({study}.md).\n\n" + "\n".join(
             [table(f"Claims of {name} with a measured effect", ("claim", "published and measured", "word"), rows, 9).text,
              waits(study, tested)]) + "\n")
-    of = {study: [front_page.verdict_of(tested.get(claim.id)) for claim in claims.load().values() if claim.study == study]
-          for study in published.STUDIES}
-    counts = [[verdict_badge(kind), *(own.count(kind) for own in of.values()), sum(own.count(kind) for own in of.values())]
-              for kind in verdicts.WORDS]
+    of = [front_page.counted(tested, study) for study in (*published.STUDIES, "")]
+    counts = [[verdict_badge(kind), *(own.get(kind, 0) for own in of)] for kind in verdicts.WORDS]
     summary = table("How many claims of each study have which verdict",
-                    ("verdict", *map(published.published_name, of), "all"), counts).text
+                    ("verdict", *map(published.published_name, published.STUDIES), "all"), counts).text
     return filled("scoreboard.md", profiles=profiles(data), summary=summary + front_page.KEY, by_chance=by_chance(tested),
                 studies="\n".join(parts))
 

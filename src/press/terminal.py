@@ -35,12 +35,6 @@ class LastLine:
         """Nothing waits."""
 
 
-def joined(tell: Callable[[str], None]) -> tuple[LastLine, LastLine]:
-    """A file for the bar of cells and one for the kernel's standard error, whose last lines are told as one."""
-    lines = ["", ""]
-    return LastLine(tell, lines, 0), LastLine(tell, lines, 1)
-
-
 @contextmanager
 def on_terminal() -> Iterator[Callable[[str], None]]:
     """What shows each text in the place of the one before; seldom where standard error is no terminal."""

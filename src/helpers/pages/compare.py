@@ -3,13 +3,13 @@
 Beside a pooled measure: how much of what each system shows was judged, and what is left if only judged texts count.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
 from helpers.evaluation import published, verdicts
 from helpers.evaluation.pools import BPREF, ENOUGH, SHARE, condensed
-from helpers.evaluation.significance import Interval, Paired, Unpaired
+from helpers.evaluation.significance import Interval, Paired
 from helpers.pages import page, plots
 from helpers.pages.fragments import Fragment, Html, badge, cell, details, interval, linked, p_value, plain, signed
 from helpers.steps import Step
@@ -76,18 +76,11 @@ def beside_published(study: str, number: str, column: str, measure: str, systems
             f"{column}, each row and {compared}: p of the permutation test over queries and training runs, of the paired t-test "
             "over queries alone, effect ratio (ER), and published less measured relative improvement (ΔRI)",
             (rows_are, "p", "p, t-test", "ER", "ΔRI"), more)))
-    effects = effects_beside(study, number, column, tests, baseline) if pictured else {}
+    effects = {row: (known[row].amount - published_base.amount, test.difference) for row, test in tests.items()
+               if row in known} if pictured and published_base else {}
     drawn = [plots.forest(effects, f"difference from {compared}", f"Effects in {column}, published and measured{beside}.").html
              ] if effects else []
     return replace(table, html="".join([table.html, *drawn, *(details(head, Html(own.html)).text for head, own in folds)]))
-
-
-def effects_beside(study: str, number: str, column: str, tests: Mapping[str, Paired | Unpaired],
-                   baseline: str) -> dict[str, tuple[float, Interval]]:
-    """The published and the measured difference from the baseline of each row that has both."""
-    known = published.column(study, number, column)
-    return {row: (known[row].amount - known[baseline].amount, test.difference) for row, test in tests.items()
-            if row in known and baseline in known}
 
 
 def verdict_badge(word: str) -> Html:
