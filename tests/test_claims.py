@@ -12,7 +12,6 @@ from helpers.pages import claims, compare, page
 from helpers.pages.claims import Claim, Margin, published_evidence
 from helpers.pages.results import differences
 from press import chapters
-from tables import verdicts_of
 from toys import of_values
 
 CLAIMS = claims.load()
@@ -177,7 +176,7 @@ def declare(name, **changes):
 
 def judged(chapter, **options):
     """Verdicts by claim."""
-    return verdicts_of(claims.judge("chapter", chapter, **options))
+    return {line["claim"]: line["verdict"] for line in claims.judge("chapter", chapter, **options).data["claims"]}
 
 
 def test_the_table_links_the_measured_effect_to_its_step(chapter):

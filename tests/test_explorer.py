@@ -67,12 +67,6 @@ def column(data, query, system):
     return [(data["passages"][seat][0], *(moves if system == 0 else moves[system - 1:system])) for seat, _, _, moves in rows]
 
 
-@pytest.mark.parametrize(("before", "after", "moved"), [
-    (5, 2, 3), (2, 5, -3), (4, 4, 0), (None, 1, "new"), (1, None, "gone"), (None, None, "gone")])
-def test_movement(before, after, moved):
-    assert explorer.movement(before, after) == moved
-
-
 def test_each_column_shows_its_first_passages_with_their_movement_against_the_first(collected):
     data = collected()
     assert column(data, "q1", 0) == [("a", -1, -2), ("b", -1, "gone"), ("c", 2, 2)]
@@ -201,18 +195,6 @@ def test_the_front_page_shows_the_query_that_re_ranking_helps_most_with_its_rank
         ("BM25", ["", ""]), ("re-ranking", ["● answers fully", ""])]
     assert shown["grades"]["re-ranking"][0][0] == "3" and {len(rows) for rows in shown["grades"].values()} == {5}
     assert collected(runs={"BM25": RUNS["BM25"]})["helped_most"] == "q1"
-
-
-def test_the_page_loads_its_scripts_and_says_what_is_missing_without_them(collected, tmp_path, monkeypatch):
-    monkeypatch.setattr(paths, "BOOK", tmp_path)
-    html = explorer.show(collected(), systems_of(RUNS)).html
-    sources = re.findall(r'<script defer src="([^"]+)"></script>', html)
-    assert [re.sub(r"[0-9a-f]{10}\.js\?v=[0-9a-f]{8}", "DATA", source) for source in sources] == [
-        "../_static/explorer/DATA", "../_static/explorer_bm25.js", "../_static/explorer.js"]
-    assert (tmp_path / "_static" / sources[0].removeprefix("../_static/").partition("?")[0]).exists()
-    assert all((paths.PACKAGE.parents[1] / "book" / source.removeprefix("../")).exists() for source in sources[1:])
-    assert "needs JavaScript" in re.search(r"<noscript>(.*?)</noscript>", html)[1]
-    assert "https:" not in html
 
 
 def test_examples_are_the_largest_gain_the_largest_loss_and_what_only_dense_search_finds(collected):

@@ -233,26 +233,6 @@ def test_a_phone_shows_one_ranking_at_a_time(opened, collect):
     assert all(column.is_visible() for column in columns.all())
 
 
-def test_no_text_makes_a_phones_page_wider(opened, collect):
-    data = collect(texts={"c": Text("c", HOSTILE, HOSTILE)}, queries=[HOSTILE, *QUERIES[1:]], runs=FOUR, before=BEFORE)
-    page = opened(data, hash_of(q="q1"))
-    for shown_system in range(4):
-        page.set_viewport_size({"width": 390, "height": 800})
-        page.locator(".nrx-tabs button").nth(shown_system).click()
-        assert page.evaluate("document.documentElement.scrollWidth") <= 390
-
-
-def test_more_shows_the_whole_passage_and_less_folds_it(opened, collect):
-    page = opened(collect(texts={"a": Text("a", "a", "iron " * 300)}), hash_of(q="q1"))
-    more, text = page.locator(".nrx-card .nrx-more").first, page.locator(".nrx-card .nrx-text").first
-    folded = text.bounding_box()["height"]
-    more.press("Enter")
-    assert more.get_attribute("aria-expanded") == "true"
-    assert text.bounding_box()["height"] > 2 * folded
-    more.press("Enter")
-    assert (more.inner_text(), text.bounding_box()["height"]) == ("more", folded)
-
-
 # ---- hostile texts ----
 
 @pytest.mark.parametrize("text", [HOSTILE, TRAP, f"</script>{TRAP}", "<!--<script>", "\\u003cimg\\x3e", "​\x7f😀" * 50])

@@ -3,7 +3,6 @@
 import json
 import re
 import xml.etree.ElementTree as ElementTree
-from types import SimpleNamespace
 
 import pytest
 import yaml
@@ -39,11 +38,6 @@ def test_the_box_of_a_table_has_a_name():
     assert (box["role"], box["aria-label"], box["class"]) == ("region", "Table", ["pst-scrollable-table-container"])
 
 
-def test_a_page_without_any_stays_what_it_is():
-    assert mended(body="<p>doc-biblioentry</p>") == {"body": "<p>doc-biblioentry</p>"}
-    assert mended() == {}
-
-
 def test_every_arrow_of_the_contents_says_what_it_opens():
     context = mended(generate_toctree_html=lambda kind, **options: BeautifulSoup(CONTENTS, "html.parser"))
     arrows = context["generate_toctree_html"]("sidebar", maxdepth=1).select("summary")
@@ -65,13 +59,6 @@ SEARCH = '<script src="searchindex.js"></script>\n<script src="_static/searchtoo
 def test_what_a_page_does_not_use_is_left_out_and_the_rest_stays():
     assert lean.lean(f"<head>{KEPT}{DROPPED}{SEARCH}</head>{OWN}", "index") == f"<head>{KEPT}</head>{OWN}"
     assert lean.lean(f"{KEPT}{DROPPED}{SEARCH}", "search") == KEPT + SEARCH
-
-
-def test_every_page_passes_through_it_and_builders_without_templates_do_not_mind():
-    builder = SimpleNamespace(templates=SimpleNamespace(render=lambda name, context: DROPPED + name))
-    lean.wrap(SimpleNamespace(builder=builder))
-    assert builder.templates.render("page.html", {"pagename": "index"}) == "page.html"
-    lean.wrap(SimpleNamespace(builder=SimpleNamespace()))
 
 
 def test_the_book_uses_them_all():
@@ -103,17 +90,6 @@ def test_every_formula_of_the_book_becomes_well_formed_mathml(chapter, latex):
     assert tree.tag == "{http://www.w3.org/1998/Math/MathML}math"
     assert tree.get("alttext") == latex.strip()
     assert not re.search(r"\\[a-zA-Z]", "".join(tree.itertext())), "a command was not understood"
-
-
-def test_a_fraction_is_a_fraction_and_display_is_kept():
-    tree = ElementTree.fromstring(mathml.markup(r"\frac{1}{2}", "inline"))
-    fraction = tree.find(".//{*}mfrac")
-    assert ["".join(part.itertext()) for part in fraction] == ["1", "2"]
-    assert tree.get("display") == "inline"
-
-
-def test_quotes_and_comparisons_stay_text():
-    assert ElementTree.fromstring(mathml.markup(r'a < "b" \text{ and }', "inline")).get("alttext") == r'a < "b" \text{ and }'
 
 
 def test_markup_in_a_formula_is_refused():

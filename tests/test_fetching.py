@@ -62,15 +62,6 @@ def test_items_are_files_indexes_and_models_whose_size_the_hub_tells_of_those_th
     assert items["hub:owner/large@v1.0"].size == len("owner/large")
 
 
-def test_the_same_address_in_two_places_is_two_files(profile):
-    (paths.PROFILES / "ours.yaml").write_text('chapters: {seeds: {collection: "irds:msmarco-passage"}, '
-                                              'encoders: {collection: "irds:msmarco-document"}}')
-    names = [item.what for item in fetching.items(profile)]
-    queries = [name for name in names if name.endswith("msmarco-test2019-queries.tsv.gz")]
-    assert [name.partition(": ")[0] for name in queries] == ["irds:msmarco-passage", "irds:msmarco-document"]
-    assert len(names) == len(set(names))
-
-
 # ---- the table ----
 
 def test_the_table_adds_up_what_is_missing(tmp_path, monkeypatch):
@@ -109,13 +100,6 @@ def test_a_disk_that_cannot_hold_it_all_is_said_before(tmp_path, monkeypatch):
     assert done == []
     list(fetching.fetch(items[:1]))
     assert done == [1]
-
-
-def test_the_command_without_network_ends_with_what_to_do(profile, capsys, monkeypatch):
-    monkeypatch.setattr(fetching, "items", lambda _: list(fetching._models(["hub:owner/small@main"])))
-    monkeypatch.setattr(hub, "fetch", offline)
-    assert cli.main(["fetch", "--profile", "ours"]) == 2
-    assert "hf download owner/small --revision main" in capsys.readouterr().err
 
 
 # ---- pinning ----

@@ -1,8 +1,7 @@
 """What a cell shows: escaped, accessible, and with its data beside it."""
 
-from html.parser import HTMLParser
-
 import pytest
+from bs4 import BeautifulSoup
 from markdown_it import MarkdownIt
 
 from helpers.pages import page
@@ -12,33 +11,13 @@ from tables import cells
 HOSTILE = "<script>alert('x')</script> & \"quoted\" </table>"
 
 
-class Reader(HTMLParser):
-    """The tags with their attributes, and the texts, of a piece of HTML."""
-
-    def __init__(self, html):
-        super().__init__()
-        self.tags, self.texts, self.open = [], [], []
-        self.feed(html)
-
-    def handle_starttag(self, tag, attributes):
-        self.tags.append((tag, dict(attributes)))
-        if tag not in ("br",):
-            self.open.append(tag)
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        self.texts.append(data)
-
-    def all(self, name):
-        return [attributes for tag, attributes in self.tags if tag == name]
-
-
 def read(html):
-    reader = Reader(html)
-    assert reader.open == [], "every tag is closed"
-    return reader
+    return BeautifulSoup(html, "html.parser")
+
+
+def classes(html):
+    """The classes of a table's heads and of its values."""
+    return tuple([one.get("class") for one in read(html).find_all(name)] for name in ("th", "td"))
 
 
 def small_table(**changed):
@@ -53,9 +32,7 @@ def small_table(**changed):
     badge(HOSTILE, "profile").text, details(HOSTILE, Html("<p>inner</p>")).text, cell(HOSTILE),
     page.show_table(HOSTILE, (HOSTILE, HOSTILE), [[HOSTILE, HOSTILE]]).html])
 def test_hostile_text_stays_text(html):
-    elements = read(html)
-    assert elements.all("script") == []
-    assert HOSTILE in "".join(elements.texts)
+    assert read(html).find("script") is None and HOSTILE in read(html).text
 
 
 END = "x\r\r<b>&\u2028\x0b```{include} /etc/passwd\n```\n\n# heading\n\n{raw}`html` \ud800"  # would end a block of HTML
@@ -71,35 +48,26 @@ def test_no_text_ends_a_block_of_html_on_a_page_of_markdown(html):
 
 
 def test_a_table_stands_in_a_region_that_takes_the_focus_and_has_a_caption_and_heads_with_scope():
-    elements = read(small_table())
-    region = elements.all("div")[0]
+    region = read(small_table()).div
     assert (region["role"], region["tabindex"], region["aria-label"]) == ("region", "0", "Ranks")
-    assert elements.tags.index(("caption", {})) == elements.tags.index(("table", {"class": "nr-table"})) + 1
-    assert "Ranks" in elements.texts
-    assert [head["scope"] for head in elements.all("th")] == ["col"] * 3 + ["row"] * 2
-    assert len(elements.all("tr")) == 3
-    assert len(elements.all("td")) == 4
+    assert next(region.table.children).name == "caption" and region.caption.text == "Ranks"
+    assert [head["scope"] for head in region.find_all("th")] == ["col"] * 3 + ["row"] * 2
+    assert (len(region.find_all("tr")), len(region.find_all("td"))) == (3, 4)
 
 
 def test_columns_are_set_like_numbers_from_the_given_one():
-    elements = read(small_table(numeric_from=2))
-    assert [head.get("class") for head in elements.all("th")] == [None, None, "num", None, None]
-    assert [data.get("class") for data in elements.all("td")] == [None, "num"] * 2
+    assert classes(small_table(numeric_from=2)) == ([None, None, ["num"], None, None], [None, ["num"]] * 2)
 
 
 def test_a_column_with_sentences_keeps_room_for_them_unless_it_is_set_like_numbers():
     rows = [["a" * 61, "x", "y" * 61], ["b", Html(f"<b class='{'z' * 60}'>short</b>"), "short"]]
-    elements = read(small_table(rows=rows, numeric_from=2))
-    assert [head.get("class") for head in elements.all("th")][3:] == ["nr-long", "nr-long"]
-    assert [data.get("class") for data in elements.all("td")] == [None, "num"] * 2
-    elements = read(small_table(rows=rows, numeric_from=9))
-    assert [data.get("class") for data in elements.all("td")] == [None, "nr-long"] * 2
+    heads, values = classes(small_table(rows=rows, numeric_from=2))
+    assert (heads[3:], values) == ([["nr-long"]] * 2, [None, ["num"]] * 2)
+    assert classes(small_table(rows=rows, numeric_from=9))[1] == [None, ["nr-long"]] * 2
 
 
 def test_a_badge_carries_its_kind_as_class_and_its_meaning_as_text():
-    elements = read(badge("agrees", "good").text)
-    assert elements.all("span") == [{"class": "nr-badge nr-good"}]
-    assert elements.texts == ["agrees"]
+    assert badge("agrees", "good").text == '<span class="nr-badge nr-good">agrees</span>'
 
 
 def test_a_fragment_carries_its_data_under_a_type_of_its_own():

@@ -12,6 +12,7 @@ from matplotlib.text import Text
 
 from helpers.evaluation.significance import Interval
 from helpers.pages import figures, plots, scatter
+from helpers.pages.figures import DIFFERENT, SAME, pair_matrix
 
 QUERIES = [f"q{n}" for n in range(6)]
 
@@ -109,18 +110,6 @@ def test_a_plot_is_the_same_every_time(name):
     ("panels", "RR@10: 0.500 at 10, 0.600 at 100. R@10: 0.700 at 10, 0.800 at 100; published: 0.720 at 20.")])
 def test_the_text_of_a_plot_gives_its_values(name, text):
     assert text in text_of(html_of(name))
-
-
-def test_hostile_names_stay_text():
-    html = html_of("hostile")
-    assert "<script" not in html
-    assert "&lt;script&gt;" in html.split("<figcaption>")[1]
-
-
-def test_the_lowest_of_an_incomplete_grid_is_framed():
-    grid = pd.DataFrame({"k1": [0.6, 0.6, 0.9], "b": [0.2, 0.4, 0.4], "loss": [0.3, 0.2, 0.1]})
-    text = text_of(figures.grid_heatmap(grid, "k1", "b", "loss", "Tuning.", lowest=True).html)
-    assert "from 0.100 to 0.300; the best is k1 = 0.9, b = 0.4." in text
 
 
 def framed(html):
@@ -267,3 +256,87 @@ def test_a_name_is_broken_and_the_key_has_what_is_published():
     lines = {f"{'a long name ' * 8}{n}": pd.Series([0.2, 0.6], index=[1, 2]) for n in range(3)}
     html = plots.curves(lines, "x", "y", "C.", printed={next(iter(lines)): pd.Series({1: 0.4})}).html
     assert max(map(len, words(html))) < 30 and "published" in words(html)
+
+
+# ---- what a figure says when one points at it: nothing where a title could be wrong ----
+
+def tips(fragment):
+    return re.findall(r"<title>(.*?)</title>", fragment.html)
+
+
+def drawn(values, texts, **style):
+    """A line of values, each with a text."""
+    figure, (axis,) = figures.new()
+    line, = axis.plot(range(len(values)), values, **{"marker": "o", **style})
+    figures.hover(line, texts)
+    return figures.show(figure, "A line of values for this test.", "Caption.")
+
+
+@pytest.mark.parametrize("style", ["-", "none"])
+def test_every_marker_says_its_text_in_its_place(style):
+    html = drawn([1.0, 3.0, 2.0], ["a", "b", "c"], ls=style).html
+    marks = re.findall(r'<use [^>]*x="([\d.]+)" y="([\d.]+)"[^>]*><title>(.)</title></use>', html)
+    assert [text for _, _, text in marks] == ["a", "b", "c"]
+    heights = {text: -float(y) for _, y, text in marks}
+    assert sorted(heights, key=heights.get) == ["a", "c", "b"]
+
+
+def test_a_value_that_cannot_be_drawn_takes_all_titles_away_rather_than_shift_them():
+    assert tips(drawn([1.0, np.nan, 2.0], ["a", "b", "c"])) == []
+
+
+def test_a_hostile_text_stays_text():
+    shown = drawn([1.0], ["</title><script>x</script>&\\1"])
+    assert "<script" not in shown.html and tips(shown) == ["&lt;/title&gt;&lt;script&gt;x&lt;/script&gt;&amp;\\1"]
+
+
+def alike():
+    values = pd.DataFrame({"BM25": [0.5] * 4, "BERT": [0.25] * 4}, index=list("abcd"))
+    return plots.means_by_group(values, pd.Series(["plain", "plain", "oblique", "oblique"], index=values.index), "RR@10", "S.")
+
+
+@pytest.mark.parametrize("plot, said", {
+    curves: ["BM25: 0.200 at 1", "BM25: 0.600 at 100", "BERT: 0.300 at 1", "BERT: 0.700 at 100"],
+    points: ["large: 0.600 at 0.41", "small: 0.500 at 1250", "&amp; middle: 0.550 at 24.3"],  # whatever order they were given in
+    panels: ["RR@10: 0.500 at 10", "RR@10: 0.900 at 20", "RR@10: 0.600 at 100", "R@10: 0.700 at 10", "R@10: 0.750 at 20",
+             "R@10: 0.800 at 100", "published: 0.720 at 20"],
+    alike: [f"{name}, {group}: {value} [{value}, {value}]" for name, value in (("BM25", "0.500"), ("BERT", "0.250"))
+            for group in ("plain", "oblique")]}.items())
+def test_every_marker_of_a_plot_says_what_it_is_of(plot, said):
+    assert tips(plot()) == said
+
+
+# ---- matrices as figures: what is above and what below the diagonal, and the words for those who do not see it ----
+
+def square(values, names):
+    return pd.DataFrame(values, index=names, columns=names)
+
+
+def three(above, below):
+    names = ["BM25", "Avg", "<CLS>"]
+    means = np.array([0.25, 0.5, 0.4])
+    sides = [square(np.zeros((3, 3), dtype=bool), names) for _ in range(2)]
+    for side, pairs in zip(sides, (above, below), strict=True):
+        for a, b in pairs:
+            side.iloc[a, b] = side.iloc[b, a] = True
+    return pair_matrix(square(means[:, None] - means, names), *sides, ("ten means", "Holm"), "RR@10", "The pairs.")
+
+
+def test_the_text_says_what_differs_above_and_below_the_diagonal():
+    text = text_of(three(above=[(0, 1), (0, 2)], below=[(0, 1)]).html)
+    assert "Above the diagonal (ten means) 2 of 3 pairs differ, not Avg and <CLS>." in text
+    assert "Below the diagonal (Holm) 1 of 3 pairs differ, not BM25 and <CLS>; Avg and <CLS>." in text
+    assert text.endswith("The largest difference is +0.250, Avg over BM25.")
+
+
+def test_each_rule_marks_its_own_side():
+    # rows from the top: above the diagonal all differ, below none does
+    texts = re.findall(r"<text[^>]*>([^<]*)</text>", three([(0, 1), (0, 2), (1, 2)], []).html)
+    assert [text for text in texts if text in (DIFFERENT, SAME)] == [DIFFERENT, DIFFERENT, SAME, DIFFERENT, SAME, SAME]
+
+
+def test_systems_are_named_once_and_numbered():
+    html = three([], []).html
+    assert "BM25  1" in html
+    assert "&lt;CLS&gt;  3" in html
+    assert "<CLS>" not in html

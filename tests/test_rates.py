@@ -54,12 +54,6 @@ def test_backbones_of_one_shape_are_told_apart_by_their_names(tmp_path):
     assert list(rates.labels(folders)) == [f"BERT-Tiny {folder}" for folder in folders]  # of one name, too
 
 
-def test_the_studied_shapes_have_heads_of_64_dimensions():
-    assert rates.studied_shapes() == {
-        "BERT-Base": "12/768/12", "L4-H768": "4/768/12", "BERT-Medium": "8/512/8", "BERT-Small": "4/512/8",
-        "BERT-Mini": "4/256/4", "BERT-Tiny": "2/128/2"}
-
-
 def test_timings_ask_for_every_size_once_on_each_device(bed):
     trial = RerankingExperiment(bed, bed.bm25(0.9, 0.4, 10), candidates=7)
     timings = rates.timings(trial, ["2/128/2", "6/384/12", "2/128/2"], recipe(warm_up=0), 4, 3, devices=["cpu", "cuda"])

@@ -10,7 +10,6 @@ from helpers.errors import BadInput
 from helpers.evaluation import published
 from helpers.pages import readiness
 from helpers.pages.results import Results
-from helpers.systems.evaluated import Evaluation, over_seeds
 from helpers.systems.starting_points import CONDENSER, MASKED, MLM, NAMES, START, Pretraining
 from tables import cells
 from toys import Value
@@ -114,14 +113,3 @@ def test_layers_are_told_of_by_halves():
     (0.03, 0.01, "18 seeds of each branch, 9 times as many, and 9 times as many questions.")])
 def test_what_is_needed_grows_with_the_square(detectable, lead, told):
     assert readiness.design(SimpleNamespace(detectable=detectable), lead, "1K", 2, "questions").endswith(told)
-
-
-def test_a_design_is_told_for_each_size(monkeypatch):
-    monkeypatch.setattr(Evaluation, "against", lambda *_: SimpleNamespace(detectable=0.033))  # nearly twice the lead with all
-    one = over_seeds("x", [toys.system(), toys.system()])
-    systems, names = {(start, size): one for start in (CONDENSER, MLM) for size in (250, 0)}, {250: "250 questions", 0: "all"}
-    columns = {250: "Natural Question / Top-20 / 1K", 0: "Natural Question / Top-20 / FULL"}
-    text = readiness.by_size(systems, names, "3", columns, "RR@10", "questions").markdown
-    assert "With 250 questions: A share of the head of 0.033" in text and "lead over BERT is 0.061 (1K). With all" in text
-    assert "lead over BERT is 0.017 (FULL)" in text and "takes 8 seeds of each branch" in text
-    assert readiness.by_size({}, names, "3", columns, "RR@10", "").markdown == ""

@@ -41,13 +41,6 @@ def test_cleaning_removes_variants_comparisons_and_their_rendered_pages_alone(bo
     assert len(removed) == len(GONE) + 6
 
 
-def test_cleaning_a_book_without_variants_keeps_what_rendering_rests_on(book):
-    variants.clean()
-    (book / "_build" / ".doctrees").mkdir()
-    variants.clean()
-    assert (book / "_build" / ".doctrees").exists()
-
-
 def test_the_contents_list_a_variant_and_its_comparison_below_it(book):
     (page,) = variants.pages()
     assert build.variant_entry(page) == {
@@ -55,12 +48,6 @@ def test_the_contents_list_a_variant_and_its_comparison_below_it(book):
         "sections": [{"file": "chapters/candidates--1c472a--compared", "title": "Compared with the baseline"}]}
     (book / "chapters" / "candidates--1c472a--compared.md").unlink()
     assert "sections" not in build.variant_entry(page)
-
-
-def test_a_long_list_of_changes_is_cut_in_the_contents(book):
-    (page,) = variants.pages()
-    page.write_text(json.dumps({"metadata": {"neural_ranking": [{"run": {"changed": {"depths": list(range(99))}}}]}}))
-    assert build.variant_entry(page)["title"] == f"{TITLE}: {f'depths = {list(range(99))}'[:build.LONGEST]} …"
 
 
 def test_the_contents_end_with_the_variants_as_long_as_there_are_any(book):
