@@ -90,6 +90,30 @@ def tokenizer():
 
 
 @pytest.fixture
+def trained(folder, store, tmp_path):
+    """A function that trains one layer by a step on twelve queries with two texts each; `d1` is right for all of them."""
+    import numpy as np
+    import pandas as pd
+
+    from helpers.networks import backbone
+    from helpers.systems.testbed import Testbed
+
+    bed, encoder = Testbed(str(folder), splits=("train",), words=1_000_000, overlap=0), backbone.resolve("packaged:0")
+    names = [f"p{number}" for number in range(12)]
+    queries = pd.DataFrame({"query_id": names, "text": ["why does bread turn brown"] * 12})
+    rows = pd.DataFrame({"query_id": np.repeat(names, 2), "window_id": ["d1#0", "d2#0"] * 12, "label": [1, 0] * 12,
+                         "teacher": [0.8, 0.1] * 12})
+
+    def train(step, name, kept, **settings):
+        for made in (name, kept):
+            (tmp_path / made).mkdir(exist_ok=True)
+        step.definition.function(rows, queries, bed.store.value(), bed.tokens(encoder).value(), encoder,
+                                 folder=tmp_path / name, checkpoints=tmp_path / kept, **settings)
+        return tmp_path / name
+    return train
+
+
+@pytest.fixture
 def small_vocabulary(tmp_path):
     """A folder with a BERT of one layer, random weights and a hundred tokens."""
     from transformers import BertConfig, BertModel

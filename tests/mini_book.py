@@ -11,8 +11,8 @@ from helpers import paths
 COPIED = ("notebooks", "profiles", "published", "book", "results", "tests", "bench", "requirements.lock", "CITATION.cff")
 
 # Together they use every room of the package; the cells of all are type-checked (test_notebooks.py), and `make book` runs all.
-TESTED = ("collection", "does_it_work", "recipe", "parameters", "seeds", "candidates", "distillation", "feedback", "encoders",
-          "fusion", "condenser", "explorer")
+TESTED = ("collection", "does_it_work", "recipe", "seeds", "candidates", "distillation", "feedback", "encoders", "condenser",
+          "explorer")
 
 
 def copy(root: Path) -> Path:

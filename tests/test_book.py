@@ -87,7 +87,7 @@ def test_one_more_seed_trains_one_model_and_takes_the_rest_as_it_is(project):
     assert computed == ["aggregated", "listwise_cross_encoder", "run_measures", "training_log", "window_scores"]
 
 
-@pytest.mark.parametrize("pages", [("recipe", "candidates"), ("parameters", "seeds"), ("candidates", "distillation")])
+@pytest.mark.parametrize("pages", [("recipe", "candidates"), ("candidates", "distillation")])
 def test_chapters_share_a_trained_model(project, pages):
     keys = [{line["key"] for line in ledger(project, page) if line["step"] == "training_log"} for page in pages]
     assert len(set.intersection(*keys)) == 1

@@ -17,7 +17,7 @@ import pytest
 
 from helpers.evaluation.significance import Interval
 from helpers.evaluation.verdicts import HIGHER, judge
-from looking import PHONE, Look, context, dead_links, listen, look_at, night
+from looking import PHONE, Look, context, dead_links, listen, look_at
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser, pytest.mark.timeout(2400)]  # the first may wait for the whole book
 KNOWN_WORD = "reciprocal"  # stands on many pages, whatever the profile
@@ -151,15 +151,6 @@ def test_the_reader_can_choose_the_theme_with_the_keyboard_and_it_stays(page, ht
         assert page.evaluate("document.documentElement.dataset.mode") == chosen[-1]
         assert page.evaluate("document.documentElement.dataset.theme") == theme
     assert sorted(chosen) == ["auto", "dark", "light"]
-
-
-def test_without_a_choice_the_page_follows_the_system(page, html):
-    page.goto((html / "index.html").as_uri())
-    assert page.evaluate("document.documentElement.dataset.theme") == "light"
-    page.emulate_media(color_scheme="dark")
-    night(page)
-    red, green, blue = map(int, re.findall(r"\d+", page.evaluate("getComputedStyle(document.body).backgroundColor"))[:3])
-    assert max(red, green, blue) < 64
 
 
 @pytest.mark.parametrize(("start", "toggle", "place"), [

@@ -85,13 +85,6 @@ def test_without_a_browser_the_error_says_what_to_do_and_nothing_is_written(prin
     assert not printed.folder().exists()
 
 
-def test_there_is_no_pdf_before_it_is_made_nor_a_link_to_it(printable):
-    assert printed.made() is None
-    assert launch.links()["pdf"] is None
-    printed.publish(paths.HTML)
-    assert not (paths.HTML / printed.NAME).exists()
-
-
 @pytest.mark.slow
 @pytest.mark.browser
 def test_the_printed_book_is_published_beside_the_pages(printable, chromium_there):

@@ -7,8 +7,8 @@ import yaml
 from helpers import paths
 from helpers.errors import BadInput
 from helpers.evaluation import published
-from helpers.evaluation.verdicts import AGREES, DIRECTIONS, DISAGREES, UNTESTED, known_backbones, short_name, why_not_comparable
-from helpers.pages import claims, compare, page
+from helpers.evaluation.verdicts import AGREES, DIRECTIONS, DISAGREES, UNTESTED, known_backbones, why_not_comparable
+from helpers.pages import claims, compare
 from helpers.pages.claims import Claim, Margin, published_evidence
 from helpers.pages.results import differences
 from press import chapters
@@ -108,25 +108,6 @@ def test_evidence_from_another_column_or_table(name, values):
 
 
 # ---- comparability: one rule for all studies ----
-
-@pytest.mark.parametrize("spec, name", [("packaged", "packaged"), ("packaged:0,1,2", "packaged"),
-                                        ("hub:google-bert/bert-base-uncased@86b5e093", "bert-base-uncased"),
-                                        ("models/roberta-base", "roberta-base")])
-def test_a_backbone_goes_by_the_last_part_of_its_name(spec, name):
-    assert short_name(spec) == name
-
-
-def test_a_backbone_is_named_with_what_it_was_trained_as():
-    text = page.backbones("packaged:0", "hub:google-bert/bert-base-uncased@main", "/models/mine", "packaged:0").markdown
-    assert text.startswith("The backbone is MiniLM (layers 0), which was trained as a bi-encoder before: MiniLM as")
-    assert "Another backbone is bert-base-uncased, which was trained on text alone." in text
-    assert "Another backbone is mine, of whose training before nothing is known here. Without training" in text
-    assert "Without training" not in page.backbones("packaged:0").markdown, "MiniLM's own files say what the book does with it"
-    assert text.count("MiniLM (layers 0)") == 1
-    several = page.backbones("packaged:0", "packaged/256", "packaged").markdown
-    assert several.startswith("The backbones are MiniLM (layers 0), MiniLM (256 wide) and MiniLM, of one model, which was")
-    assert page.backbones().markdown == ""
-
 
 def test_a_bi_encoder_that_was_one_before_is_not_comparable_and_a_cross_encoder_of_it_is():
     assert "the backbone was a bi-encoder before" in why_not_comparable("bi-encoder", "packaged:0,1,2")

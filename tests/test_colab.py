@@ -111,13 +111,6 @@ def test_a_bare_runtime_gets_the_build_of_pytorch_that_fits_its_processor(colab,
         assert calls[0][0] == [expected]
 
 
-def test_a_complete_runtime_gets_the_book_alone(colab, calls, monkeypatch):
-    everything = {**colab.wanted(), "torch": "2.13.0", "pyserini": "1.6.0"}
-    monkeypatch.setattr(colab, "installed", everything.get)
-    assert colab.main() == 0
-    assert calls == [(["--no-deps", "-e", str(paths.ROOT)], "")]
-
-
 @pytest.mark.slow
 def test_the_setup_cell_makes_a_python_without_the_book_import_it(tmp_path):
     """The cell as it stands in a template, against a clone of this working tree, in an environment of its own.

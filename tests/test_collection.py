@@ -198,13 +198,6 @@ def test_a_failed_irds_download_lists_address_digest_and_place(tiny_irds, tmp_pa
         assert f"the {kind} of {tiny.spec} could not be fetched" in text
 
 
-def test_too_little_disk_for_an_irds_file_is_no_matter_of_the_network(tiny_irds, monkeypatch):
-    tiny = tiny_irds(NOWHERE)
-    monkeypatch.setattr("shutil.disk_usage", lambda _: (100, 100, 1))
-    with pytest.raises(BadInput, match="Insufficient disk.*Mend"):
-        next(tiny.texts("passage"))
-
-
 def test_large_irds_files_are_fetched_resumably_to_where_ir_datasets_looks(tiny_irds, tmp_path):
     with serving(FILES) as served:
         tiny = tiny_irds(served.url)

@@ -50,13 +50,6 @@ def test_an_entry_is_kept_without_markup_and_a_short_one_or_a_heading_is_not():
         "belly, which is lined by the peritoneum, and contains the viscera."]
 
 
-def test_wordnet_comes_first(root):
-    opened = open_collection(f"dictionaries:{root}")
-    assert isinstance(opened, Dictionaries)
-    assert [text.doc_id for text in opened.texts("passage")] == [
-        "data.noun.0", "data.verb.0", "data.adj.0", "data.adv.0", "gcide.0"]
-
-
 def test_each_noun_is_asked_for_and_the_text_with_its_gloss_answers(root):
     (root / "usr/share/wordnet/data.noun").write_text(NOUN + "".join(
         f"0000{number} 03 n 01 thing_{number} 0 000 | {'word ' * 45}  \n" for number in range(1741, 1745)))
@@ -78,10 +71,3 @@ def test_the_key_of_what_learned_from_the_questions_is_known_where_the_dictionar
     for read in (parts[0].load, lambda: next(parts[0].collection.texts("passage"))):
         with pytest.raises(BadInput, match="apt-get install wordnet-base"):
             read()
-
-
-def test_they_can_be_read_where_all_of_them_are_installed(root):
-    dictionaries = Dictionaries(f"dictionaries:{root}")
-    assert dictionaries.is_here
-    (root / next(iter(PUBLISHED))).unlink()
-    assert not dictionaries.is_here

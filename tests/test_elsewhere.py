@@ -52,13 +52,3 @@ def test_what_is_wanted_of_it_is_told_where_it_belongs(folder):
         assert error.value.file == Path("data/own") and error.value.mend == "put it there"
     with pytest.raises(BadInput, match="no such file"):
         File(paths.ROOT / "data/own/run.other.txt")
-
-
-def test_a_link_in_its_place_is_named_by_that_place(folder, tmp_path_factory):
-    away = folder.rename(tmp_path_factory.mktemp("away") / "own")
-    (paths.ROOT / "data").mkdir()
-    (paths.ROOT / "data" / "own").symlink_to(away)
-    file = File(paths.ROOT / "data/own/run.bm25.txt")
-    assert file.recipe()["data"] == ["file", "data/own/run.bm25.txt"] and file.is_here
-    (away / "run.bm25.txt").rename(away / "moved")
-    assert not File(paths.ROOT / "data/own/run.bm25.txt").is_here, "it is known by its digest all the same"

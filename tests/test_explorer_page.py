@@ -141,14 +141,6 @@ def test_a_third_stage_has_its_column_and_its_arrows_are_from_the_second(browse,
     assert "1 higher than in re-ranking" in page.select(".nrx-column")[2].get_text()
 
 
-def test_a_query_without_judgments_or_without_hits_says_so(browse, collect):
-    assert "No passage is judged" in text_of(browse(collect(), hash_of(q="q3")), ".nrx-answers")
-    page = browse(collect(), hash_of(q="q4"))
-    assert [len(column) for column in shown(page)] == [0, 0, 1]
-    assert "No passage holds a word" in text_of(page, ".nrx-column")
-    assert ranks(page) == {"BM25": "beyond 4", "re-ranking": "beyond 4", "dense search": "1"}
-
-
 def test_words_with_the_stem_of_a_query_word_are_marked(browse, collect):
     page = browse(collect(texts={"a": Text("a", "Ironing", "Rusted IRON, irons and rusts: with environs.")}), hash_of(q="q1"))
     assert [mark.text for mark in page.select_one(".nrx-card").select("mark")] == ["Ironing", "Rusted", "IRON", "irons", "rusts"]
@@ -162,8 +154,6 @@ def test_without_data_the_page_says_how_to_get_it(browse):
 
 @pytest.mark.parametrize(("given", "status", "text"), [
     ({}, "1 of 5", "how iron rusts"),
-    ({"style": "oblique"}, "1 of 2", "why bread browns"),
-    ({"outcome": "BM25 missed it"}, "1 of 2", "who heats ovens"),
     ({"outcome": "BM25 missed it", "style": "plain"}, "1 of 1", "iron or wood"),
     ({"style": "oblique", "q": "q4"}, "2 of 2", "who heats ovens"),
     ({"style": "oblique", "q": "q1"}, "not among the 2 that fit", "how iron rusts"),
@@ -181,16 +171,6 @@ def test_typing_lists_the_queries_with_all_words_and_enter_takes_the_first(brows
     assert [row["aria-selected"] for row in page.select("#nrx-list [role=option]")] == ["true", "false", "false"]
     assert text_of(browse(collect(), "", typing("wood", "Enter")), ".nrx-query") == "iron or wood"
     assert text_of(browse(collect(), "", typing("iron", "ArrowDown", "Enter")), ".nrx-query") == "iron or wood"
-
-
-def test_a_click_on_the_box_lists_all_that_fit_and_a_click_on_one_takes_it(opened, collect):
-    page = opened(collect(), hash_of(style="oblique"))
-    page.locator("#nrx-input").click()
-    rows = page.locator("#nrx-list [role=option]")
-    assert rows.all_inner_texts() == ["why bread browns DESC, oblique", "who heats ovens HUM, oblique"]
-    rows.nth(1).click()
-    assert page.locator(".nrx-query").inner_text() == "who heats ovens"
-    assert page.url.endswith("#style=oblique&q=q4")
 
 
 def test_a_filter_and_the_buttons_walk_through_what_fits_and_the_browser_goes_back(opened, collect):
@@ -222,9 +202,11 @@ def test_a_link_of_the_page_shows_its_query(opened, collect):
 
 
 def test_a_phone_shows_one_ranking_at_a_time(opened, collect):
-    page = opened(collect(runs=FOUR, before=BEFORE), hash_of(q="q1"))
+    hostile = {"texts": {"c": Text("c", HOSTILE, HOSTILE)}, "queries": [HOSTILE, *QUERIES[1:]]}
+    page = opened(collect(**hostile, runs=FOUR, before=BEFORE), hash_of(q="q1"))
     page.set_viewport_size({"width": 390, "height": 800})
     columns = page.locator(".nrx-column")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390, "no text makes a phone's page wider"
     assert [column.is_visible() for column in columns.all()] == [True, False, False, False]
     page.locator(".nrx-tabs button").nth(3).click()
     assert [column.is_visible() for column in columns.all()] == [False, False, False, True]
@@ -235,7 +217,7 @@ def test_a_phone_shows_one_ranking_at_a_time(opened, collect):
 
 # ---- hostile texts ----
 
-@pytest.mark.parametrize("text", [HOSTILE, TRAP, f"</script>{TRAP}", "<!--<script>", "\\u003cimg\\x3e", "​\x7f😀" * 50])
+@pytest.mark.parametrize("text", [HOSTILE, f"</script>{TRAP}", "<!--<script>", "​\x7f😀" * 50])
 def test_a_hostile_passage_or_query_stays_text(browse, collect, text):
     queries = [text, "b", "c", "d", text]
     page = browse(collect(texts={"c": Text("c", text, text)}, queries=queries), hash_of(q="q1"), typing(text[:30]))
@@ -262,12 +244,6 @@ def test_the_command_quotes_the_query_for_the_shell(browse, collect):
         assert words[:5] == ["search", "--unit", "passage", "--collection", "tiny"]
         assert words[-1] == text
         assert ("--" in words) == text.startswith("-")
-
-
-def test_without_the_whole_collection_there_is_no_query_of_ones_own(browse, collect):
-    page = browse(collect(whole=0), hash_of(text="iron"), typing("nothing fits", "Enter"))
-    assert page.select(".nrx-asking") == []
-    assert text_of(page, ".nrx-query") == "how iron rusts"
 
 
 # ---- BM25 in the browser, and the real data ----

@@ -27,17 +27,6 @@ def mended(**context):
     return context
 
 
-def test_entries_of_the_bibliography_are_items_of_their_list():
-    body = mended(body='<div role="list"><div role="doc-biblioentry">x</div></div>')["body"]
-    assert body == '<div role="list"><div role="listitem">x</div></div>'
-
-
-def test_the_box_of_a_table_has_a_name():
-    body = mended(body='<div class="pst-scrollable-table-container"><table></table></div>')["body"]
-    box = BeautifulSoup(body, "html.parser").div
-    assert (box["role"], box["aria-label"], box["class"]) == ("region", "Table", ["pst-scrollable-table-container"])
-
-
 def test_every_arrow_of_the_contents_says_what_it_opens():
     context = mended(generate_toctree_html=lambda kind, **options: BeautifulSoup(CONTENTS, "html.parser"))
     arrows = context["generate_toctree_html"]("sidebar", maxdepth=1).select("summary")

@@ -1,7 +1,6 @@
 """Launch links lead to templates that are in the repository; their setup cell does nothing where the book is installed."""
 
 import json
-import re
 import subprocess
 import xml.etree.ElementTree as ElementTree
 from urllib.parse import parse_qs, unquote, urlsplit
@@ -14,7 +13,6 @@ from helpers.errors import BadInput
 from press import chapters, cite, launch
 from press.cite import Repository
 
-PLACE = Repository("me", "my-book", "main")
 KNOWN = {"owner": "me", "name": "my-book", "branch": "main", "pdf": None}
 MADE = {"pages": 9, "bytes": 100, "commit": "abc", "date": "2026-11-21"}
 CONFIG = "title: x\n# kept\nrepository:\n  url: https://github.com/OWNER/x.git\n  branch: main\nz: 1\n"
@@ -77,15 +75,6 @@ def test_a_clone_of_a_public_repository_points_there_and_any_other_at_the_set_ad
     monkeypatch.setattr(paths, "ROOT", tmp_path)
     monkeypatch.setattr(cite, "configured", lambda: Repository("set", "my-book", "main"))
     assert cite.repository() == Repository(owner, "my-book", "main")
-
-
-def test_the_instructions_name_the_chapter_and_commands_that_exist():
-    text = launch.lines_for("chapters/seeds", KNOWN)
-    targets = re.findall(r"^([a-z-]+):", (paths.ROOT / "Makefile").read_text(), re.M)
-    commands = re.findall(r"<code>make ([a-z-]+)[^<]*</code>", text)
-    assert {"lab", "chapter", "parameters", "open"} == set(commands) <= set(targets)
-    assert all("seeds" in command for command in re.findall(r"<code>make [^<]*NAME=[^<]*</code>", text))
-    assert "{" not in text
 
 
 @pytest.mark.parametrize("chapter", TEMPLATES)

@@ -168,24 +168,10 @@ def test_losses_by_hand(weights, scores, teacher, value):
 # ---- training ----
 
 @pytest.fixture
-def training(folder, store, tmp_path):
-    """A function that trains one layer on twelve groups of two texts, for six steps: `d1` is right for all of them."""
-    bed, encoder = Testbed(str(folder), splits=("train",), words=WHOLE, overlap=0), backbone.resolve("packaged:0")
-    names = [f"p{number}" for number in range(12)]
-    queries = pd.DataFrame({"query_id": names, "text": ["why does bread turn brown"] * 12})
-    groups = pd.DataFrame({"query_id": np.repeat(names, 2), "window_id": ["d1#0", "d2#0"] * 12, "label": [1, 0] * 12,
-                           "teacher": [0.8, 0.1] * 12})
-    settings = ListwiseReranker(batch_size=2, epochs=1, evaluation_queries=1, evaluations=2, learning_rate=1e-3)
-
-    def train(name, checkpoints, **changes):
-        (tmp_path / name).mkdir()
-        (tmp_path / checkpoints).mkdir(exist_ok=True)
-        listwise.listwise_cross_encoder.definition.function(
-            groups, queries, bed.store.value(), bed.tokens(encoder).value(), encoder, {"lce": 1.0, "kl": 1.0},
-            folder=tmp_path / name, checkpoints=tmp_path / checkpoints,
-            **settings.settings(listwise.ListwiseTraining) | changes)
-        return tmp_path / name
-    return train
+def training(trained):
+    settings = {"losses": {"lce": 1.0, "kl": 1.0}, **ListwiseReranker(
+        batch_size=2, epochs=1, evaluation_queries=1, evaluations=2, learning_rate=1e-3).settings(listwise.ListwiseTraining)}
+    return lambda name, kept, **changes: trained(listwise.listwise_cross_encoder, name, kept, **settings | changes)
 
 
 @pytest.mark.slow

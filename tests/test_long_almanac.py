@@ -115,39 +115,7 @@ def test_places_of_leads_are_balanced_or_all_first(home, opened):
     assert {one.lead for one in early.documents} == {0}
 
 
-@pytest.mark.parametrize("spec", SPECS)
-def test_a_document_holds_the_titles_and_passages_of_its_parts_in_their_order_and_its_own_title_tells_none(spec, opened):
-    titles = {part["title"] for one in opened[spec].documents for part in one.parts}
-    passages = {text.doc_id: text for text in opened[spec].texts("passage")}
-    whole = {text.doc_id: text for text in Almanac().texts("passage")}
-    for document, text in zip(opened[spec].documents, opened[spec].texts("document"), strict=True):
-        assert text.title == text.doc_id.split("-")[1].capitalize() and text.title not in titles
-        pieces = iter(text.body.split("\n\n"))
-        number = 0
-        for part in document.parts:
-            assert next(pieces) == part["title"]
-            for section in range(len(part["sections"])):
-                passage = passages[f"{text.doc_id}.{number}"]
-                assert next(pieces) == passage.body
-                assert passage[1:] == whole[f"{part['doc_id']}.{section}"][1:]
-                number += 1
-        assert next(pieces, None) is None
-        assert f"{text.doc_id}.{number}" not in passages
-
-
 # ---- queries and judgments ----
-
-@pytest.mark.parametrize("spec", SPECS)
-def test_queries_are_those_of_leads_and_all_topics(spec, opened):
-    collection = opened[spec]
-    home = open_collection(collection.home)
-    leads = {one.parts[one.lead]["doc_id"] for one in collection.documents}
-    for split in ORDINARY:
-        qrels = home.qrels("document", split)
-        answered = set(qrels.loc[qrels["doc_id"].isin(leads) & (qrels["relevance"] >= 2), "query_id"])
-        assert list(collection.queries(split)["query_id"]) == [one for one in home.queries(split)["query_id"] if one in answered]
-    assert collection.queries("topics").equals(home.queries("topics"))
-
 
 @pytest.mark.parametrize(("spec", "split"), product(SPECS, ("test", "topics")))
 def test_a_documents_grade_is_its_best_parts(spec, split, opened):

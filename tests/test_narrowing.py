@@ -3,7 +3,6 @@
 import json
 
 import numpy as np
-import pandas as pd
 import pytest
 import torch
 
@@ -13,7 +12,6 @@ from helpers.networks import backbone, narrowing
 from helpers.networks.inference import load_scorer, logits
 from helpers.reranking.listwise import ListwiseTraining, listwise_cross_encoder
 from helpers.systems.rerankers import ListwiseReranker, WarmUp
-from helpers.systems.testbed import Testbed
 
 ROWS = [torch.randint(5, 40, (length,), generator=torch.Generator().manual_seed(length)).tolist() for length in range(4, 24)]
 
@@ -124,19 +122,11 @@ def test_a_width_stands_behind_the_packaged_backbone_alone(spec, expected, name)
 
 
 @pytest.mark.slow
-def test_a_re_ranker_is_trained_from_a_narrower_encoder_and_kept_whole(folder, store, tmp_path):
-    warm = WarmUp(collection=str(folder), unit="document", backbone="packaged:0", width=64)
-    start, encoder = warm.origin.value(), backbone.resolve("packaged:0")
-    bed = Testbed(str(folder), splits=("train",), words=warm.words, overlap=0)
-    groups = pd.DataFrame({"query_id": np.repeat(["q1", "q2", "q3"], 2), "window_id": ["d1#0", "d2#0"] * 3, "label": [1, 0] * 3,
-                           "teacher": [0.8, 0.1] * 3})
-    settings = ListwiseReranker(batch_size=1, evaluation_queries=1, evaluations=1)
-    for name in ("model", "checkpoints"):
-        (tmp_path / name).mkdir()
-    listwise_cross_encoder.definition.function(
-        groups, bed.query_frame, bed.store.value(), bed.tokens(encoder).value(), encoder, {"lce": 1.0}, start=start,
-        folder=tmp_path / "model", checkpoints=tmp_path / "checkpoints", **settings.settings(ListwiseTraining))
-    scorer = load_scorer(tmp_path / "model")
+def test_a_re_ranker_is_trained_from_a_narrower_encoder_and_kept_whole(folder, trained):
+    start = WarmUp(collection=str(folder), unit="document", backbone="packaged:0", width=64).origin.value()
+    settings = ListwiseReranker(batch_size=1, evaluation_queries=1, evaluations=1).settings(ListwiseTraining)
+    made = trained(listwise_cross_encoder, "model", "none", losses={"lce": 1.0}, start=start, **settings)
+    scorer = load_scorer(made)
     assert (scorer.config.hidden_size, scorer.config.num_attention_heads) == (64, 2)
-    assert json.loads((tmp_path / "model/log.json").read_text())["parameters"] == sum(own.numel() for own in scorer.parameters())
+    assert json.loads((made / "log.json").read_text())["parameters"] == sum(own.numel() for own in scorer.parameters())
     assert np.isfinite(logits(scorer, [([101, 7, 102, 9, 102], [0, 0, 0, 1, 1])])).all()

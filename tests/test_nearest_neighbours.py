@@ -24,8 +24,10 @@ from helpers.encoders.nearest_neighbours import (
     compressed,
     compressed_run,
     compressed_runs,
+    neighbour_distance,
     neighbours,
     recall,
+    resized,
     run_of,
     search,
 )
@@ -105,14 +107,6 @@ def test_rates_are_medians_and_quartiles_of_the_rounds_but_the_first(monkeypatch
                                     "together": 3.375, "together_low": 2.0625, "together_high": 4.6875})  # 6 / 1 and 6 / 8
 
 
-def test_threads_of_faiss_are_as_before_after_an_error():
-    before = faiss.omp_get_max_threads()
-    with pytest.raises(ZeroDivisionError), nn.one_thread():
-        assert faiss.omp_get_max_threads() == 1
-        1 / 0  # noqa: B018
-    assert faiss.omp_get_max_threads() == before
-
-
 # ---- the steps ----
 
 def test_every_setting_of_every_index_is_measured(folders):
@@ -144,6 +138,59 @@ def test_places_that_are_none_are_no_passages(tmp_path, monkeypatch):
     runs = ann_runs.__wrapped__(tmp_path, tmp_path, None, queries, 8, [40], [1], 1)
     assert run_of(runs, EXACT, 0).groupby("query_id").size().tolist() == [4, 4]
     assert run_of(runs, IVF, 1).groupby("query_id").size().max() < 4
+
+
+# ---- a larger collection, made of the real one ----
+
+@pytest.fixture
+def real():
+    return vectors(50, seed=7)
+
+
+def rows(vectors):
+    return {row.tobytes() for row in vectors}
+
+
+@pytest.mark.parametrize("size", [1, 20, 50, 51, 200])
+def test_every_vector_has_length_one(real, size):
+    copies = resized(real, size, noise=1.0, seed=1)
+    assert copies.shape == (size, 16)
+    assert copies.dtype == np.float32
+    assert np.allclose(np.linalg.norm(copies, axis=1), 1, atol=1e-6)
+
+
+def test_a_smaller_collection_is_the_beginning_of_a_larger_one(real, monkeypatch):
+    monkeypatch.setattr(nn, "BLOCK", 30)  # the last block is cut
+    largest = resized(real, 200, 1.0, 1)
+    for size in (10, 50, 60, 80, 113):
+        assert np.array_equal(resized(real, size, 1.0, 1), largest[:size])
+
+
+def test_a_part_is_of_real_vectors_in_random_order_and_a_larger_one_has_them_all_and_others(real):
+    part, copies = (resized(real, size, 1.0, 1) for size in (20, 120))
+    assert rows(part) < rows(real) == rows(copies[:50])
+    assert (len(rows(part)), len(rows(copies))) == (20, 120)
+    assert not np.array_equal(part, real[:20])
+
+
+@pytest.mark.parametrize("noise", [0.25, 0.5])
+def test_the_noise_is_as_long_as_it_should_be(real, noise):
+    expected = noise * neighbour_distance(real, 1)
+    copies = resized(real, 2050, noise, 1)[50:]
+    cosines = (copies @ real.T).max(1)
+    # noise at a right angle to its original, as it is nearly in many dimensions: cosine 1 / sqrt(1 + noise^2)
+    assert np.median(cosines) == pytest.approx(1 / np.sqrt(1 + expected**2), abs=0.03)
+
+
+def test_the_distance_to_the_nearest_other_vector_against_brute_force(real):
+    distances = np.linalg.norm(real[:, None] - real[None], axis=2)
+    np.fill_diagonal(distances, np.inf)
+    assert neighbour_distance(real, 1) == pytest.approx(np.median(distances.min(1)), rel=1e-4)
+
+
+def test_a_single_vector_has_no_neighbour_and_is_copied(real):
+    assert neighbour_distance(real[:1], 1) == 0.0
+    assert np.allclose(resized(real[:1], 5, 1.0, 1), real[:1], atol=1e-6)
 
 
 # ---- exact search ----

@@ -11,7 +11,7 @@ from helpers.data.downloads import bytes_text
 from helpers.pages import page
 from helpers.pages.fragments import count, interval, p_value, plain, seconds, signed
 from helpers.systems.testbed import Testbed
-from press import chapters, execute, generated, page_header
+from press import chapters, execute, page_header
 from press.page_header import arranged, in_view
 from toys import Value, of_values
 
@@ -27,11 +27,6 @@ class Loss:
 
 def test_a_source_stands_on_the_page_as_code_without_its_docstring():
     assert page.source(Loss.value).markdown == ("```python\ndef value(self, score):\n    return -score  # the negative\n```")
-
-
-def test_several_sources_follow_each_other():
-    assert page.source(Loss.value, Loss).markdown.count("```python\n") == 2
-    assert "Says what it is" not in page.source(Loss).markdown
 
 
 # ---- every table names the BM25 that it shows: read off the recipe, not typed ----
@@ -69,13 +64,6 @@ def test_the_line_stands_below_the_tables_that_link_to_it_and_no_other(passages)
     own, other = box.format(line["key"][:10]), box.format("0" * 10)
     shown = page.below_tables(own + other, [line])
     assert shown == f"{own}<p><small>{page.sentence(line)}</small></p>{other}"
-
-
-def test_the_page_of_all_bm25s(passages):
-    line, = page.described([measured(passages.bm25(0.9, 0.4, 100), 1.0, 0.5)])
-    text = generated.bm25_page([{"page": "repbert", "bm25": [line]}, {"page": "repbert", "bm25": [line]}])
-    assert text.count(f"chapters/repbert.html#step-{line['key'][:10]}") == 1
-    assert "0.750" in text and "not measured" in text
 
 
 # ---- the order of a page ----

@@ -4,7 +4,6 @@ import json
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from helpers.data.collection import open_collection
@@ -100,23 +99,10 @@ def test_every_window_of_the_first_candidates_has_its_documents_label(folder, st
 
 
 @pytest.fixture
-def training(folder, store, tmp_path):
-    """A function that trains one layer on twelve queries with two texts each; `d1` is right for all of them."""
-    bed, encoder = Testbed(str(folder), splits=("train",), words=WHOLE, overlap=0), backbone.resolve("packaged:0")
-    names = [f"p{number}" for number in range(12)]
-    queries = pd.DataFrame({"query_id": names, "text": ["why does bread turn brown"] * 12})
-    pairs = pd.DataFrame([(name, window, label) for name in names for window, label in (("d1#0", 1), ("d2#0", 0))],
-                         columns=["query_id", "window_id", "label"])
-    settings = PointwiseReranker(batch_size=3, epochs=1, evaluation_queries=1, evaluations=2, learning_rate=1e-3, dropout=0.0)
-
-    def train(name, kept="none", **changes):
-        for folder_name in (name, kept):
-            (tmp_path / folder_name).mkdir(exist_ok=True)
-        listwise.pointwise_cross_encoder.definition.function(
-            pairs, queries, bed.store.value(), bed.tokens(encoder).value(), encoder, folder=tmp_path / name,
-            checkpoints=tmp_path / kept, **settings.settings(listwise.PointwiseTraining) | changes)
-        return tmp_path / name
-    return train
+def training(trained):
+    settings = PointwiseReranker(batch_size=3, epochs=1, evaluation_queries=1, evaluations=2, learning_rate=1e-3,
+                                 dropout=0.0).settings(listwise.PointwiseTraining)
+    return lambda name, **changes: trained(listwise.pointwise_cross_encoder, name, "none", **settings | changes)
 
 
 @pytest.mark.slow

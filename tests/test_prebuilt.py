@@ -96,15 +96,6 @@ def test_an_index_is_fetched_and_its_files_lie_in_the_step_directly(offered, cou
     assert len(offered.served.requested) == 1
 
 
-def test_an_archive_without_a_folder_and_one_of_the_present_folder(tmp_path):
-    for number, folder in enumerate(("", ".")):
-        (tmp_path / "a.tar.gz").write_bytes(packed(FILES, folder))
-        place = tmp_path / str(number)
-        place.mkdir()
-        indexes.unpack(tmp_path / "a.tar.gz", place)
-        assert sorted(file.name for file in place.iterdir()) == sorted(FILES)
-
-
 @pytest.mark.parametrize("members, folder", [
     ({"../evil": b"x"}, ""), ({"../../evil": b"x"}, "index"), ({"a/../../evil": b"x"}, ""), ({"/evil": b"x"}, ""),
     ({"": special("index/evil", tarfile.SYMTYPE, "/etc/passwd")}, "index"),

@@ -12,8 +12,6 @@ from helpers.pages import page, rates
 from helpers.pages.rates import SPOT_CHECK, spot_check
 from helpers.steps import ledger, step
 from helpers.steps.store import Store
-from helpers.systems.recipe import recipe
-from helpers.systems.reranking_experiment import RerankingExperiment
 from tables import cells
 from toys import Value
 
@@ -52,16 +50,6 @@ def test_backbones_of_one_shape_are_told_apart_by_their_names(tmp_path):
     assert rates.labels(["packaged:0,1", "packaged:2,3", "packaged"]) == {
         "L2-H384 MiniLM (layers 0,1)": "packaged:0,1", "L2-H384 MiniLM (layers 2,3)": "packaged:2,3", "L6-H384": "packaged"}
     assert list(rates.labels(folders)) == [f"BERT-Tiny {folder}" for folder in folders]  # of one name, too
-
-
-def test_timings_ask_for_every_size_once_on_each_device(bed):
-    trial = RerankingExperiment(bed, bed.bm25(0.9, 0.4, 10), candidates=7)
-    timings = rates.timings(trial, ["2/128/2", "6/384/12", "2/128/2"], recipe(warm_up=0), 4, 3, devices=["cpu", "cuda"])
-    assert list(timings) == ["cpu", "cuda"]
-    for device, timing in timings.items():
-        assert timing.arguments["sizes"] == ["2/128/2", "6/384/12"]
-        assert {name: timing.arguments[name] for name in ("device", "timed", "rounds", "candidates", "k1")} == {
-            "device": device, "timed": 4, "rounds": 3, "candidates": 7, "k1": 1.2}
 
 
 def test_rates_stand_beside_the_studys_and_relative_to_bert_base():

@@ -69,16 +69,6 @@ def test_what_is_not_there_is_named_with_what_to_do(search, arguments, place, sa
     assert re.search(said, message)
 
 
-def test_markup_in_a_title_and_a_text_without_one_are_printed_as_they_are(search, tmp_path):
-    (tmp_path / "docs.tsv").write_text(f"d1\tu\t<b>bread</b> & \"oven\"\tflour\nd2\tu\t\tbread {'and so on ' * 9}\n")
-    (tmp_path / "queries.tsv").write_text("q1\tbread\n")
-    (tmp_path / "qrels.txt").write_text("q1 0 d1 1\n")
-    code, output, _ = search("bread", collection=tmp_path)
-    assert code == 0
-    assert '<b>bread</b> & "oven"' in output
-    assert output.count("…") == 1
-
-
 def test_a_text_is_made_of_what_was_found():
     result = pd.DataFrame({"query": ["a", "a", "b"], "rank": [1, 2, 1], "doc_id": ["d1", "d2", "d3"], "score": [2.0, 1.25, 0.5],
                            "title": ["One", "Two", "Three"], "snippet": ["some words", "", ""]})

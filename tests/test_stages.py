@@ -1,17 +1,12 @@
 """What the chapters on RepBERT share: names of first stages, the rows of table 1, and a re-ranker over each one's candidates."""
 
 from dataclasses import dataclass, field
-from types import SimpleNamespace
-
-import pytest
 
 from helpers.data.runs import cut
 from helpers.evaluation import published
 from helpers.pages import stages
 from helpers.reranking.aggregation import AGGREGATIONS
 from toys import Bed, Value, run_of, system
-
-HUB = "hub:google-bert/bert-base-uncased@main"
 
 
 def test_the_exact_match_stages_are_those_beside_the_dense_one():
@@ -26,12 +21,6 @@ def test_systems_stand_under_the_names_of_table_1():
     assert list(rows) == ["BM25(Anserini)", "RepBERT", "zero-shot BERT", "x"]
     known = {row for table, row, _ in published.load("zhan2020") if table == stages.TABLE}
     assert {*stages.STUDIED.values()} <= known
-
-
-@pytest.mark.parametrize("backbone, name", [("packaged", "zero-shot MiniLM"), ("packaged:0", "zero-shot MiniLM (layers 0)"),
-                                            (HUB, "zero-shot bert-base-uncased")])
-def test_the_untrained_backbone_is_called_by_its_name(backbone, name):
-    assert stages.labels(SimpleNamespace(repbert=SimpleNamespace(backbone=backbone)), ["bm25", "minilm"])["minilm"] == name
 
 
 def test_a_published_run_in_place_of_repbert_tests_no_claim():

@@ -85,12 +85,8 @@ class Almanac(Collection):
         return rows[rows["query_id"].isin(set(self.queries(split)["query_id"]))].reset_index(drop=True)
 
     def _judged(self, unit: str) -> pd.DataFrame:
-        rows = pd.read_csv(paths.ALMANAC / f"qrels.{unit}s.txt", sep=" ", header=None, dtype=str,
-                           names=["query_id", "iteration", "doc_id", "relevance"]).drop(columns="iteration")
-        rows["relevance"] = rows["relevance"].astype(int)
-        if self.every > 1:
-            rows = rows[rows["doc_id"].str.partition(".")[0].isin(self._ids)]
-        return rows
+        rows = _judgments(unit)
+        return rows.copy() if self.every == 1 else rows[rows["doc_id"].str.partition(".")[0].isin(self._ids)]
 
     def rule(self, unit: str, split: str) -> int:
         """Grade 2, answers at least in part: grade 1 marks siblings that are related and no more."""
@@ -102,9 +98,7 @@ class Almanac(Collection):
 
     def similarity(self) -> pd.DataFrame:
         """600 sentence pairs: columns pair_id, score (0 to 5), sentence1, sentence2."""
-        frame = _table("similarity.tsv")
-        frame["score"] = frame["score"].astype(float)
-        return frame
+        return _table("similarity.tsv").astype({"score": float})
 
     def text_digest(self, unit: str) -> str:
         """Of the article file; the unit is part of it, since both units come from the same file."""
@@ -116,8 +110,16 @@ class Almanac(Collection):
         return sorted(file for file in paths.ALMANAC.iterdir() if file.suffix in (".gz", ".tsv", ".txt"))
 
 
-def _table(name: str) -> pd.DataFrame:
+@functools.cache
+def _table(name: str) -> pd.DataFrame:  # read once, and never changed: a chapter opens the Almanac some thirty times
     return pd.read_csv(paths.ALMANAC / name, sep="\t", dtype=str, quoting=3, keep_default_na=False)
+
+
+@functools.cache
+def _judgments(unit: str) -> pd.DataFrame:
+    rows = pd.read_csv(paths.ALMANAC / f"qrels.{unit}s.txt", sep=" ", header=None, dtype=str,
+                       names=["query_id", "iteration", "doc_id", "relevance"])
+    return rows.drop(columns="iteration").astype({"relevance": int})
 
 
 PARTS = (3, 4, 5)  # articles of a document
