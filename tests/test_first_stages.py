@@ -28,11 +28,12 @@ def recipes(passages):  # noqa: F811
 
 
 def test_the_models_share_queries_backbone_and_seed():
-    made = first_stages("almanac", "passage", "packaged:0", 70, 5, 1e-5, 9)
+    made = first_stages("almanac", "passage", "packaged:0", 70, 5, "study", 9)
     for model in (made.repbert, made.deepct):
         assert (model.collection, model.unit, model.backbone) == ("almanac", "passage", "packaged:0")
         assert (model.queries, model.seed) == (70, 9)
-    assert (made.repbert.epochs, made.repbert.learning_rate, made.deepct.epochs) == (5, 1e-5, 1)
+    assert (made.repbert.epochs, made.repbert.learning_rate, made.repbert.dropout, made.deepct.epochs) == (5, 3e-6, 0.1, 1)
+    assert (repbert().epochs, repbert(training="study").epochs) == (2, 36)
     assert made.generator is None
     assert first_stages(generator="hub:a/b@1").generator.generator == "hub:a/b@1"
 

@@ -270,26 +270,34 @@ STAGES: Registry[Callable[[FirstStages], Lexical | BiEncoder]] = Registry("first
 })
 
 
-def repbert(collection: str = "almanac", unit: str = "passage", backbone: str = "packaged", queries: int = 1500, epochs: int = 2,
-            learning_rate: float = 2e-5, batch_size: int = 26, seed: int = 1) -> BiEncoder:
+REPBERT_TRAININGS: Registry[dict[str, Any]] = Registry("training of RepBERT", {
+    "chosen": {"epochs": 2, "learning_rate": 2e-5},  # the study's rate moves nothing in a few hundred steps
+    # Zhan et al. 2020, section 4.3.1: 18.2 million pairs are 36 passes over MS MARCO's; the dropout is BERT's own
+    "study": {"epochs": 36, "learning_rate": 3e-6, "dropout": 0.1},
+})
+
+
+def repbert(collection: str = "almanac", unit: str = "passage", backbone: str = "packaged", queries: int = 1500, epochs: int = 0,
+            training: str = "chosen", batch_size: int = 26, seed: int = 1) -> BiEncoder:
     """RepBERT as its study trains it (Zhan et al. 2020, sections 3.1, 3.2 and 4.3.1), but for the backbone and the schedule.
 
-    In-batch negatives alone, batches of 26, inner products of mean-pooled vectors, token types 0 and 1, lengths 20 and 256. The
-    study's learning rate, 3e-6 over 350,000 steps, would move nothing in a few hundred; its dropout of 0.1 is left out.
-    Nothing is drawn from a ranking, so no article of dev or test can enter as a negative, whatever `own_articles` says.
+    In-batch negatives alone, batches of 26, inner products of mean-pooled vectors, token types 0 and 1, lengths 20 and 256; rate,
+    dropout and passes (or so many `epochs`) by one of `REPBERT_TRAININGS`. Nothing is drawn from a ranking, so no article of dev
+    or test can enter as a negative, whatever `own_articles` says.
     """
     return BiEncoder(collection, unit, queries=queries, backbone=backbone, loss="multi_label_margin", similarity="dot",
-                     token_types=True, pooling="mean", query_length=20, max_length=256, negatives=0, epochs=epochs,
-                     learning_rate=learning_rate, batch_size=batch_size, seed=seed, data_seed=1, own_articles=False)
+                     token_types=True, pooling="mean", query_length=20, max_length=256, negatives=0,
+                     batch_size=batch_size, seed=seed, data_seed=1, own_articles=False,
+                     **REPBERT_TRAININGS[training] | ({"epochs": epochs} if epochs else {}))
 
 
 def first_stages(collection: str = "almanac", unit: str = "passage", backbone: str = "packaged", queries: int = 1500,
-                 epochs: int = 2, learning_rate: float = 2e-5, seed: int = 1, generator: str = "") -> FirstStages:
+                 epochs: int = 0, training: str = "chosen", seed: int = 1, generator: str = "") -> FirstStages:
     """The book's first stages, trained on the same queries (0 for all) of a collection, from the same backbone.
 
-    Epochs and learning rate are RepBERT's; DeepCT has one epoch, since its evaluation loss rises from then on. For the generator
-    see `Doc2Query`; empty for none.
+    Epochs, 0 for those of the training, and training are RepBERT's; DeepCT has one epoch, since its evaluation loss rises from
+    then on. For the generator see `Doc2Query`; empty for none.
     """
-    return FirstStages(repbert(collection, unit, backbone, queries, epochs, learning_rate, seed=seed),
+    return FirstStages(repbert(collection, unit, backbone, queries, epochs, training, seed=seed),
                        DeepCT(collection, unit, queries=queries, backbone=backbone, seed=seed),
                        Doc2Query(generator) if generator else None)
