@@ -74,8 +74,3 @@ def test_a_first_stage(monkeypatch):
 def test_an_unknown_name_is_an_error_that_lists_the_known_ones(registry):
     with pytest.raises(BadInput, match=f"{registry.kind} 'lost': one of {next(iter(registry))}, "):
         registry["lost"]
-
-
-def test_a_part_that_needs_what_is_not_known_is_an_error():
-    with pytest.raises(TypeError, match="positive"):
-        call(LOSSES["contrastive"], similarity=1, relevant=None)

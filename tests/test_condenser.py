@@ -106,12 +106,6 @@ def test_the_output_is_tied_to_the_embeddings():
     assert model(IDS, MASK, LABELS)["parts"][0, 0] != before[0]
 
 
-@pytest.mark.parametrize("early", [3, 4, -1])
-def test_some_layer_must_be_late(early):
-    with pytest.raises(ValueError, match="at least one"):
-        condenser(early=early)
-
-
 VOCABULARY = 40
 CONTINUES = np.zeros(VOCABULARY, dtype=bool)
 CONTINUES[30:] = True  # ids 30 to 39 continue a word

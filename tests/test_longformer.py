@@ -77,12 +77,6 @@ def test_positions_beyond_berts_repeat(bert):
     assert torch.isfinite(logits(as_studied(long), inputs(70))).all()
 
 
-@pytest.mark.parametrize("window", [0, -2, 7])
-def test_an_odd_or_empty_window_is_refused(bert, window):
-    with pytest.raises(ValueError, match="even number"):
-        converted(bert, window, 32)
-
-
 def test_other_models_are_left_as_they_are(bert):
     before = logits(bert, inputs())
     assert torch.equal(logits(as_studied(bert), inputs()), before)

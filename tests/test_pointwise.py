@@ -125,11 +125,6 @@ def reader():
     return replace(document_reader("almanac/16", "packaged:0", 24, 0, 64), max_length=32, evaluations=1, evaluation_queries=2)
 
 
-def test_a_longformer_needs_a_model_to_be_made_from(reader):
-    with pytest.raises(ValueError, match="start"):
-        replace(reader, attention_window=64)
-
-
 def test_the_bi_encoder_reads_no_more_than_it_was_trained_on(reader):
     assert [replace(reader, max_length=length).teacher.max_length for length in (32, 4096)] == [32, 256]
 

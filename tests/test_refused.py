@@ -1,5 +1,6 @@
 """What is refused at once, wherever in the book: the words of the line that tells why, and the call."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ from helpers.costs import speed
 from helpers.data.collection import open_collection
 from helpers.data.collection_base import Text
 from helpers.data.windows import windows
+from helpers.encoders.bi_encoder import LOSSES
 from helpers.encoders.nearest_neighbours import compressed
 from helpers.errors import BadInput
 from helpers.evaluation.all_pairs import all_pairs
@@ -19,8 +21,11 @@ from helpers.evaluation.verdicts import judge
 from helpers.networks import backbone
 from helpers.networks.backbone import parse_architecture
 from helpers.networks.fine_tuning import RankerTraining
+from helpers.networks.longformer import converted
 from helpers.pages import carried, encoders, explorer, readiness, stages
 from helpers.pages.discussion import failed
+from helpers.pretraining.heads import Condenser
+from helpers.registry import call
 from helpers.reranking import listwise, parade
 from helpers.reranking.groups import Groups
 from helpers.reranking.losses import total
@@ -31,10 +36,13 @@ from helpers.steps import cluster, rebuild, recipe, registry
 from helpers.systems.bi_encoder import BiEncoder, DistilledEncoder
 from helpers.systems.evaluated import over_seeds
 from helpers.systems.first_stages import DeepCT, first_stages
-from helpers.systems.rerankers import ListwiseReranker
+from helpers.systems.recipe import document_reader
+from helpers.systems.rerankers import ListwiseReranker, Student
 from helpers.systems.reranking_experiment import RerankingExperiment
+from helpers.systems.starting_points import START, starting_weights
 from helpers.systems.testbed import SplitTestbed, Testbed
 from press import cite
+from test_condenser import small
 from toys import of_values, qrels_of, run_of
 
 TEN = " ".join(map(str, range(10)))
@@ -91,6 +99,14 @@ REFUSED = [
     ("training queries, .* batch of 4. Mend: give more", lambda count: Groups(
         pd.DataFrame([(f"q{n}", "w", 1.0) for n in range(count)], columns=["query_id", "window_id", "teacher"]), pd.DataFrame(),
         None, None, RankerTraining(batch_size=4)), 0, 1, 4),
+    ("even number", lambda window: converted(None, window, 32), 0, -2, 7),
+    ("at least one of the 3 layers must be late", lambda early: Condenser(small(), early, 2), 3, 4, -1),
+    ("start", lambda window: replace(document_reader("almanac/16", "packaged:0", 24, 0, 64), attention_window=window), 64),
+    ("the backbone packaged/256 needs a warm-up", lambda spec: ListwiseReranker().on(spec), "packaged/256"),
+    ("no starting point BERT", lambda name: starting_weights([name], "study", "almanac", "packaged:0,1", [1]), "BERT"),
+    ("chosen, study", lambda name: starting_weights([START], name, "almanac", "packaged:0,1", [1]), "mine"),
+    ("softer", lambda part: Student(ListwiseReranker()).without(part), "softer"),
+    ("positive", lambda loss: call(LOSSES[loss], similarity=1, relevant=None), "contrastive"),
     ("firstp, maxp", lambda how: parade.network(how, {"weight": np.ones((1, 2), np.float32), "bias": np.ones(1, np.float32)}),
      "median"),
     # first stages
@@ -116,8 +132,8 @@ REFUSED = [
      "https://github.com/-a/b", 'https://github.com/a/b"><script>', "https://github.com/a/b\nx: y")]
 
 
-@pytest.mark.parametrize(("words", "call", "value"), [(words, call, value) for words, call, *values in REFUSED
+@pytest.mark.parametrize(("words", "ask", "value"), [(words, ask, value) for words, ask, *values in REFUSED
                                                       for value in values or [None]])
-def test_a_call_is_refused_with_a_line_that_tells_why(words, call, value):
+def test_a_call_is_refused_with_a_line_that_tells_why(words, ask, value):
     with pytest.raises((BadInput, ValueError, TypeError), match=words):
-        call(value)
+        ask(value)

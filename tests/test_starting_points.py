@@ -62,10 +62,6 @@ def test_starting_points_are_named_or_refused():
     assert list(found) == [START, CONDENSER] and found[START] == {1: None, 2: None}
     assert found[CONDENSER][1].key != found[CONDENSER][2].key
     assert starting_weights([], "study", "almanac[:9]", "packaged:0,1", [1]) == {}
-    with pytest.raises(BadInput, match="no starting point BERT"):
-        starting_weights(["BERT"], "study", "almanac", "packaged:0,1", [1])
-    with pytest.raises(BadInput, match="chosen, study"):
-        starting_weights([START], "mine", "almanac", "packaged:0,1", [1])
 
 
 def test_the_chapters_share_the_pretrainings_of_the_chapter_on_condenser():
