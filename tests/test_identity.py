@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers.evaluation.identity import identity_gap, without_rivals
+from helpers.evaluation.identity import by_query, identity_gap, without_rivals
 from helpers.evaluation.significance import TrainingNoise, paired, remembered
 from helpers.pages.identity import identity_table, knows_articles
 from helpers.systems.evaluated import Evaluation, pretrainings, trainings
@@ -36,7 +36,7 @@ def bed(monkeypatch):
 
 def test_the_gap_is_taken_within_queries_over_what_nobody_judged():
     scores = run_of(q1={"t1": 1.0, "d1": 0.0, "c1": 9.0}, q2={"t1": 0.0, "d1": 0.0, "t2": 7.0}, q3={"t2": 0.0})
-    shown = identity_gap(scores, QRELS, SPLITS.get, "test")
+    shown = identity_gap(by_query(scores, QRELS, SPLITS.get, "test"))
     assert (shown.seen, shown.neither, shown.texts) == (pytest.approx(1 / 3), 0.0, (3, 2))
     # centred: q1 .5 and -.5, elsewhere 0; the spread over five texts is the root of .1
     assert shown.gap == pytest.approx((0.5 / 3 + 0.25) / 0.1**0.5)
@@ -44,8 +44,8 @@ def test_the_gap_is_taken_within_queries_over_what_nobody_judged():
 
 def test_scores_that_are_all_alike_have_no_gap_and_one_kind_alone_has_none_to_show():
     alike = run_of(q1={"t1": 1.0, "d1": 1.0})
-    assert identity_gap(alike, QRELS, SPLITS.get, "test").gap == 0
-    assert isnan(identity_gap(alike, QRELS, SPLITS.get, "dev").neither)
+    assert identity_gap(by_query(alike, QRELS, SPLITS.get, "test")).gap == 0
+    assert isnan(identity_gap(by_query(alike, QRELS, SPLITS.get, "dev")).neither)
 
 
 def test_a_system_that_knows_more_of_its_articles_than_an_untrained_one_is_named(bed, monkeypatch):

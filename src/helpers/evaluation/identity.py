@@ -28,25 +28,16 @@ class IdentityGap:
     texts: tuple[int, int]  # how many of each there are
 
 
-def identity_gap(scores: pd.DataFrame, qrels: pd.DataFrame, split_of: Callable[[str], str], queries_of: str) -> IdentityGap:
-    """Compare a ranker's scores of unjudged candidates from the two kinds of article.
-
-    Args:
-        scores: columns query_id, doc_id, score: the candidates that were scored, all of them by the same ranker.
-        qrels: the judgments; whatever was judged, at any grade, is left out.
-        split_of: the split of a text's article; `queries_of` is that of the queries, test or dev.
-    """
-    parts = by_query(scores, qrels, split_of, queries_of)
+def identity_gap(parts: pd.DataFrame) -> IdentityGap:
+    """Compare a ranker's scores of unjudged candidates from the two kinds of article; `parts` are those of `by_query`."""
     seen, neither = parts["seen"].sum(), parts["neither"].sum()
     means = [parts[f"{name}_score"].sum() / of if of else np.nan for name, of in (("seen", seen), ("neither", neither))]
     return IdentityGap(means[0], means[1], float(gaps(parts, np.ones((1, len(parts))))[0]), (int(seen), int(neither)))
 
 
-def gap_excess(scores: pd.DataFrame, others: pd.DataFrame, qrels: pd.DataFrame, split_of: Callable[[str], str],
-               queries_of: str) -> Interval:
+def gap_excess(ours: pd.DataFrame, theirs: pd.DataFrame) -> Interval:
     """How much wider the gap of a ranker is than that of another one, which nothing was trained for, on the same queries: in
-    standard deviations, with the 95 % interval of a bootstrap over queries. Arguments as for `identity_gap`."""
-    ours, theirs = (by_query(one, qrels, split_of, queries_of) for one in (scores, others))
+    standard deviations, with the 95 % interval of a bootstrap over queries. Both are those of `by_query`."""
     shared = ours.index.intersection(theirs.index)
     counts = np.vstack([np.ones(len(shared)), sample_counts(len(shared), RESAMPLES, SEED)])
     mean, *drawn = gaps(ours.loc[shared], counts) - gaps(theirs.loc[shared], counts)
@@ -56,7 +47,13 @@ def gap_excess(scores: pd.DataFrame, others: pd.DataFrame, qrels: pd.DataFrame, 
 
 def by_query(scores: pd.DataFrame, qrels: pd.DataFrame, split_of: Callable[[str], str], queries_of: str) -> pd.DataFrame:
     """The sums that a gap is made of, a row a query: of unjudged candidates of either kind their number, their scores, and these
-    less the query's mean; and of all unjudged candidates the number and the squares."""
+    less the query's mean; and of all unjudged candidates the number and the squares.
+
+    Args:
+        scores: columns query_id, doc_id, score: the candidates that were scored, all of them by the same ranker.
+        qrels: the judgments; whatever was judged, at any grade, is left out.
+        split_of: the split of a text's article; `queries_of` is that of the queries, test or dev.
+    """
     judged = pd.MultiIndex.from_frame(qrels[["query_id", "doc_id"]])
     rows = scores[~pd.MultiIndex.from_frame(scores[["query_id", "doc_id"]]).isin(judged)]
     split = split_by_text(rows["doc_id"], split_of)

@@ -8,8 +8,6 @@ from transformers import TrainerCallback
 from helpers.networks.checkpoints import Checkpoints, random_state, set_random_state
 from helpers.steps import ledger
 
-# How `transformers.Trainer` keeps checkpoints by the clock, and goes on from them bit for bit.
-
 FORGOTTEN = ("_tr_loss", "_globalstep_last_logged", "sums", "summed")  # losses since the log's last line, in all and by part
 
 
@@ -42,10 +40,8 @@ class Resuming(TrainerCallback):
         self._checkpoints.write(state.global_step, {"random": self._random, "trainer": kept})
 
 
-# The progress of a training by `transformers.Trainer`: step, loss and time left.
-
 class Progress(TrainerCallback):
-    """Shows optimiser steps and the mean loss since the last line of the log."""
+    """Shows optimiser steps, the mean loss since the last line of the log, and the time left."""
 
     def __init__(self, trainer: Any) -> None:
         self._trainer = trainer

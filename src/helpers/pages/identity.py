@@ -3,9 +3,11 @@
 from collections.abc import Callable, Mapping
 from functools import lru_cache, partial
 
+import pandas as pd
+
 from helpers.data.runs import cut
 from helpers.data.texts import split_of, splits_of
-from helpers.evaluation.identity import NEITHER, IdentityGap, gap_excess, identity_gap, without_rivals
+from helpers.evaluation.identity import NEITHER, IdentityGap, by_query, gap_excess, identity_gap, without_rivals
 from helpers.evaluation.significance import Interval
 from helpers.pages import page
 from helpers.pages.compare import mean_link
@@ -66,17 +68,20 @@ def barred(pairs: Mapping[str, tuple[Evaluation, Evaluation]], untrained: Evalua
 @lru_cache
 def excess_of(system: Evaluation, untrained: Evaluation, bed: Testbed, candidates: int) -> Interval:
     """How much wider a system's gap is than that of an untrained one."""
-    split = splitting(bed)
-    assert split is not None
-    return gap_excess(cut(system.run, candidates), cut(untrained.run, candidates), bed.qrels, split, bed.splits[0])
+    return gap_excess(_sums(system, bed, candidates), _sums(untrained, bed, candidates))
+
+
+def gap_of(system: Evaluation, bed: Testbed, candidates: int) -> IdentityGap:
+    """A system's `identity_gap` over its first candidates."""
+    return identity_gap(_sums(system, bed, candidates))
 
 
 @lru_cache
-def gap_of(system: Evaluation, bed: Testbed, candidates: int) -> IdentityGap:
-    """A system's `identity_gap` over its first candidates; many claims ask for one system's."""
+def _sums(system: Evaluation, bed: Testbed, candidates: int) -> pd.DataFrame:
+    """What a system's gap is made of; many claims and comparisons ask for one system's."""
     split = splitting(bed)
     assert split is not None
-    return identity_gap(cut(system.run, candidates), bed.qrels, split, bed.splits[0])
+    return by_query(cut(system.run, candidates), bed.qrels, split, bed.splits[0])
 
 
 def splitting(bed: Testbed) -> Callable[[str], str] | None:
