@@ -22,7 +22,8 @@ LINE = {"key": "k1", "recipe": {"step": "bm25_run", "version": 1, "arguments": {
     "k1": 0.9, "queries": {"step": "queries", "arguments": {"parts": [{"data": ["queries", "test"], "collection": "almanac",
                                                                         "digest": "d"}]}}}},
         "versions": {"pyserini": "1.6.0"}, "commit": "abc", "numerics": "exact",
-        "machine": {"cpu": "a CPU", "cores": 2, "system": "Linux"}}
+        "seconds": 1.5, "inputs": [{"key": "k0", "seconds": 0.25}],
+        "machine": {"cpu": "a CPU", "cores": 2, "system": "Linux", "memory_gib": 16, "flags": ["avx2", "avx512f"], "threads": 1}}
 
 
 def exported(folder, line=LINE, **lists):
@@ -36,6 +37,9 @@ def test_an_exported_run_has_a_valid_header_and_is_read_as_before(tmp_path):
     header = carried.read(file)
     assert header["data"]["test collection"]["name"] == "almanac"
     assert header["method"]["retrieval"][0]["params"] == {"k1": 0.9}
+    assert header["platform"]["hardware"] == {"ram": "17 GB", "cpu": {
+        "model": "a CPU", "number of cores": 2, "features": "avx2 avx512f", "threads": 1}}
+    assert header["resources"]["runtime"]["wallclock"] == "1750 ms"
     assert header["platform"]["software"]["libraries"]["python"] == ["pyserini==1.6.0"]
     pd.testing.assert_frame_equal(read_trec(file), run_of(q1="ab", q2="b"))
     assert file.name == "BM25-documents.run"
@@ -46,7 +50,8 @@ SCHEMA = yaml.safe_load("""
 schema-version: 0.1
 run-version: 1.0
 tag: x
-platform: {hardware: {cpu: {model: x, number of cores: 1}}, operating system: {kernel: x}, software: {libraries: {python: [x]}}}
+platform: {hardware: {cpu: {model: x, number of cores: 1}, ram: x}, operating system: {kernel: x},
+           software: {libraries: {python: [x]}}}
 research goal: {evaluation: {reported measures: [x]}}
 implementation: {executable: {cmd: x}, source: {lang: [x], commit: x}}
 method: {automatic: true, retrieval: [{name: x, method: x, params: {}}]}

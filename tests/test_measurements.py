@@ -182,11 +182,11 @@ def test_a_file_that_holds_no_measurements_is_refused(here, text):
 
 
 def test_the_latest_measurements_come_first(here):
-    assert measurements.everything() == {}
+    assert measurements.all_machines() == []
     for name, date in (("old", "2026-01-01"), ("new", "2026-03-01"), ("middle", "2026-02-01")):
         sections = {"a": {"measured": date}, "b": {"measured": "2025"}}
         (paths.BENCH / f"{name}.json").write_text(json.dumps({"machine": {}, "sections": sections}))
-    assert list(measurements.everything()) == ["new", "middle", "old"]
+    assert [one.name for one in measurements.all_machines()] == ["new", "middle", "old"]
 
 
 # ---- what a file says ----

@@ -22,7 +22,8 @@ def why(first: Path, second: Path) -> list[str]:
     ours, theirs = lists(a), lists(b)
     causes = [f"Queries: {len(more)} are in the {name} alone, such as {min(more)}; means are over other queries, or one run has "
               "no hit there." for name, more in (("first", ours.keys() - theirs), ("second", theirs.keys() - ours)) if more]
-    left, right = ({name: text for name, text in flat(carried.read(file)).items() if name != "tag"} for file in (first, second))
+    left, right = ({name: text for name, text in flat(carried.read(file)).items()
+                    if name.partition(",")[0] not in ("tag", "resources")} for file in (first, second))
     if bool(left) != bool(right):
         causes.append("Metadata: one run has no header, so versions, parameters and numerics are not known.")
         left = right

@@ -104,7 +104,9 @@ def fraction(section: Mapping[str, Any], contender: str) -> Spread:
 
 def all_machines() -> list[Measurements]:
     """The measurements that come with the book, the latest first."""
-    return [Measurements(name, content) for name, content in everything().items()]
+    found = [Measurements(file.stem, read(file)) for file in sorted(paths.BENCH.glob("*.json"))]
+    return sorted(found, key=lambda one: max((section["measured"] for section in one.content["sections"].values()), default=""),
+                  reverse=True)
 
 
 def chosen(machines: Sequence[Measurements], name: str) -> Measurements:
@@ -166,11 +168,3 @@ def read(file: Path) -> dict[str, Any]:
     if not isinstance(content, dict) or set(content) != {"machine", "sections"}:
         raise BadInput("no measurements: `machine` and `sections` are wanted", file=file, mend="`make bench` writes one")
     return content
-
-
-def everything() -> dict[str, dict[str, Any]]:
-    """The measurements of all machines by name, the latest first."""
-    contents = {file.stem: read(file) for file in sorted(paths.BENCH.glob("*.json"))}
-    latest = {name: max((section["measured"] for section in content["sections"].values()), default="")
-              for name, content in contents.items()}
-    return {name: contents[name] for name in sorted(contents, key=latest.__getitem__, reverse=True)}

@@ -143,9 +143,8 @@ def grouped_order(lengths: np.ndarray, batch_size: int, seed: int) -> np.ndarray
 
 # The speed of exact and approximate search for nearest neighbours, on one thread.
 #
-# Time is the processor's, not the clock's: a search takes less than a millisecond, for which the clock would mostly tell what
-# else
-# the machine was doing. On one thread, which waits for nothing, the two are the same on a quiet machine.
+# Time is the processor's, not the clock's: a search takes less than a millisecond, for which the clock would mostly measure what
+# else the machine was doing. On one thread, which waits for nothing, the two are the same on a quiet machine.
 
 @step(version=1, form="table", timing=True)
 def search_speed(passages: Path, query_vectors: Path, size: int, M: int, ef_search: list[int], nprobe: list[int], timed: int,

@@ -1,7 +1,4 @@
-"""Contenders timed in turns, so that a busy moment of the machine meets them all; what may be said of their rounds.
-
-The machine of a benchmark: what it is.
-"""
+"""Contenders timed in turns, so that a busy moment of the machine meets them all; the machine that they were timed on."""
 
 import json
 import re
@@ -162,15 +159,11 @@ def torch_threads(threads: int) -> Iterator[None]:
         torch.set_num_threads(before)
 
 
-FLAGS = ("amx_bf16", "avx512_bf16", "avx512f", "avx2")  # a processor's instructions for matrices, the best first
-
-
 def describe() -> dict[str, Any]:
     """CPU, cores, memory, system, and what decides the arithmetic: device, type, its instructions for matrices, GPU in use."""
     import torch
 
     return {**ledger.machine(), "device": numerics.device(), "dtype": numerics.dtype(),
-            "flags": sorted(numerics.cpu_flags() & {*FLAGS}),
             "gpu": torch.cuda.get_device_name() if numerics.device() == "cuda" else None}
 
 
@@ -183,6 +176,6 @@ def kind(machine: dict[str, Any]) -> str:
 
 def name_of(machine: dict[str, Any]) -> str:
     """A short name for a file: `amd-epyc-avx512-bf16`."""
-    best = next((flag for flag in FLAGS if flag in machine["flags"]), "")
+    best = next((flag for flag in numerics.FLAGS if flag in machine["flags"]), "")
     text = machine["gpu"] or f"{machine['cpu']} {best}"
     return re.sub(r"[^a-z0-9]+", "-", re.sub(r"\((r|tm)\)|cpu|processor|@.*?ghz", " ", text.lower())).strip("-")

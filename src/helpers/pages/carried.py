@@ -22,6 +22,7 @@ import yaml
 from helpers.data.lines import text_lines
 from helpers.data.runs import END, START, in_single_precision, to_trec
 from helpers.errors import BadInput
+from helpers.steps import ledger
 from helpers.systems.evaluated import Evaluation, kind_of, seeds_of, trainings
 
 
@@ -99,16 +100,19 @@ def unpacked(data: dict[str, Any]) -> dict[str, System]:
     return systems
 
 
-VERSION = 0.1  # of the schema, see ir-metadata.org
+VERSION = 0.1  # of the schema, see ir-metadata.org; `features`, `threads` and `resources` are named as in 0.2, not final yet
 
 
 def metadata(system: Evaluation, line: Mapping[str, Any], command: str, collection: str) -> dict[str, Any]:
     """The header of a system's run over a collection, which the command makes, from the ledger's line of the step that was
-    measured."""
+    measured. Its time is that of all steps below the run, each counted once; energy is not measured."""
     machine, recipe = line["machine"], line["recipe"]
+    features = " ".join(machine.get("flags", ())) or "not known"  # of an older value
     parameters = {name: value for name, value in recipe["arguments"].items() if not isinstance(value, dict | list)}
     return {"schema-version": VERSION, "run-version": 1.0, "tag": tag(system), "platform": {
-                "hardware": {"cpu": {"model": machine["cpu"], "number of cores": machine["cores"]}},
+                "hardware": {"cpu": {"model": machine["cpu"], "number of cores": machine["cores"], "features": features,
+                                     "threads": machine["threads"] or machine["cores"]},
+                             "ram": f"{machine['memory_gib'] * 2**30 / 1e9:.0f} GB"},
                 "operating system": {"kernel": machine["system"]},
                 "software": {"libraries": {"python": [f"{name}=={version}" for name, version in line["versions"].items()]}}},
             "research goal": {"evaluation": {"reported measures": [str(name) for name in system.values]}},
@@ -118,7 +122,9 @@ def metadata(system: Evaluation, line: Mapping[str, Any], command: str, collecti
                                                            "version": recipe["version"], "key": line["key"],
                                                            "params": parameters}]},
             "actor": {"team": "Neural Ranking, Reproduced", "role": "reproducer"},
-            "data": {"test collection": {"name": collection}}}
+            "data": {"test collection": {"name": collection}},
+            "resources": {"runtime": {"wallclock": f"{1000 * ledger.cost(line):.0f} ms"},
+                          "cpu": {"energy used system": "not measured"}}}
 
 
 def tag(system: Evaluation) -> str:

@@ -73,12 +73,12 @@ PACKAGES = ("torch", "transformers", "tokenizers", "pyserini", "faiss-cpu", "ir_
 
 @functools.cache
 def machine() -> dict[str, Any]:
-    """CPU model, number of cores, threads if the reader limits them, memory in GiB, operating system."""
+    """CPU model, its instructions for matrices, number of cores, threads if the reader limits them, memory in GiB, system."""
     limit = os.environ.get("OMP_NUM_THREADS", "")
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     return {"cpu": numerics.cpu("model name") or platform.processor() or platform.machine(), "cores": os.cpu_count(),
-            "threads": int(limit) if limit.isdigit() else None, "memory_gib": round(memory / 2**30),
-            "system": platform.system(), "python": platform.python_version()}
+            "flags": sorted(numerics.cpu_flags() & {*numerics.FLAGS}), "threads": int(limit) if limit.isdigit() else None,
+            "memory_gib": round(memory / 2**30), "system": platform.system(), "python": platform.python_version()}
 
 
 @functools.cache

@@ -27,6 +27,7 @@ from helpers.errors import BadInput
 
 EXACT = "exact"  # of values with no network in or below them: they agree to the last digit everywhere
 CORES = "BOOK_CORES"
+FLAGS = ("amx_bf16", "avx512_bf16", "avx512f", "avx2", "avx512_vnni")  # for matrices, the best first; the last in eight bits
 MEASURED = "measured"  # of times and sizes of memory
 
 
