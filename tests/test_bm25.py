@@ -84,6 +84,12 @@ def test_the_almanacs_passages_rank_as_its_datasheet_says_or_better(store):
     assert values["R@100"].mean() > 0.823
 
 
+def test_a_step_is_told_in_words_while_it_is_computed(bed, capsys):
+    bed.bm25(0.9, 0.4, 3).entry()
+    begun, done = capsys.readouterr().err.splitlines()[-2:]
+    assert begun == "  Rank the texts of an index for every query" and done.startswith(f"{begun}, ")
+
+
 def test_tuning_finds_the_best_cell_of_the_grid(bed):
     grid = bm25_grid(text_index(bed.store), bed.query_step, bed.qrels_step, [0.5, 1.0], [0.0, 0.5], "RR@10", 1, 10).value()
     assert grid[["k1", "b"]].to_numpy().tolist() == [[0.5, 0.0], [0.5, 0.5], [1.0, 0.0], [1.0, 0.5]]

@@ -123,7 +123,7 @@ def metadata(system: Evaluation, line: Mapping[str, Any], command: str, collecti
                                                            "params": parameters}]},
             "actor": {"team": "Neural Ranking, Reproduced", "role": "reproducer"},
             "data": {"test collection": {"name": collection}},
-            "resources": {"runtime": {"wallclock": f"{1000 * ledger.cost(line):.0f} ms"},
+            "resources": {"runtime": {"wallclock": f"{1000 * ledger.cost(dict(line)):.0f} ms"},
                           "cpu": {"energy used system": "not measured"}}}
 
 

@@ -117,7 +117,7 @@ class Step:
             loaded = functools.partial(_loaded, {part.key: entry for part, entry in inputs})
             resolved = {} if shards else {name: recipe.replaced(value, loaded) for name, value in self.arguments.items()}
             started, clock = ledger.now(), time.perf_counter()
-            ledger.progress(f"{self.name} ...")
+            ledger.progress(self.definition.in_words)
 
             def fill(folder: Path) -> None:
                 extra: dict[str, Any] = {"folder": folder} if self.definition.form == "folder" else {}
@@ -146,7 +146,7 @@ class Step:
             store.drop_checkpoints(self.name, self.key, self._class)
             for name, key in parts:
                 store.remove(name, key)
-            ledger.progress(f"{self.name} {manifest['seconds']:.1f} s")
+            ledger.progress(f"{self.definition.in_words}, {manifest['seconds']:.1f} s")
             return entry, "computed"
 
     @contextlib.contextmanager

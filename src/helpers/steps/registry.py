@@ -24,6 +24,8 @@ import csv
 import gzip
 import io
 import json
+import re
+import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -59,6 +61,12 @@ class Definition:
     timing: bool = False
     resumable: bool = False
     shards: Shards | None = None
+
+    @property
+    def in_words(self) -> str:
+        """What it computes, for a line of progress: how its function's documentation begins; its name without any."""
+        clause = re.split(r"[.:;](?: |$)| \(", " ".join((self.function.__doc__ or self.name).split()))[0]
+        return textwrap.shorten(clause.replace("`", ""), 64, placeholder=" …")
 
 
 STEPS: dict[str, Definition] = {}
