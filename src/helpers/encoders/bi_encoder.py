@@ -100,6 +100,7 @@ class BiEncoderTraining(RankerTraining):
     similarity: str = "cosine"  # of pooled vectors `cosine` (of length 1) or `dot`; of the tokens' own, `max_sim`
     token_types: bool = False  # whether passages have another token type than queries (RepBERT), where the architecture has two
     negatives: int = 1  # of each query in training; 0 for the passages of other queries alone
+    stop_after: float | None = None  # the share of its steps that is done, at the whole training's rates; None for all
 
 
 class Example(TypedDict):

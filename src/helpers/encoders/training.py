@@ -43,6 +43,7 @@ def bi_encoder(pairs: pd.DataFrame, qrels: pd.DataFrame, min_relevance: int, que
     from transformers import Trainer
 
     from helpers.encoders.models import BiEncoderModel
+    from helpers.networks.callbacks import Ending
 
     tokenizer = backbone.tokenizer()
     by_query = examples(pairs, qrels, min_relevance, queries, WindowTokens(tokens, store), tokenizer,
@@ -59,6 +60,8 @@ def bi_encoder(pairs: pd.DataFrame, qrels: pd.DataFrame, min_relevance: int, que
     trainer = Trainer(model=model, args=arguments, train_dataset=train, eval_dataset=evaluation, compute_metrics=accuracy,
                       data_collator=partial(batch, pad=tokenizer.pad_token_id,
                                             token_types=training.token_types and has_token_types(encoder)))
+    if training.stop_after is not None:
+        trainer.add_callback(Ending(training.stop_after))
     fine_tuning.fit(trainer)
     fine_tuning.save(folder, encoder, tokenizer, summary(trainer))
 
@@ -74,7 +77,7 @@ def summary(trainer: Any) -> dict[str, Any]:
     encoder, learned = trainer.model.encoder, trainer.train_dataset.examples
     texts = [ids for example in learned for ids in (example["query"], example["input_ids"], *example["negatives"])]
     return {"queries": len(learned), "negatives": sum(len(example["negatives"]) for example in learned),
-            "evaluation_queries": len(trainer.eval_dataset), "steps": trainer.state.max_steps,
+            "evaluation_queries": len(trainer.eval_dataset), "steps": trainer.state.global_step,
             "parameters": encoder.num_parameters(), "tokens": sum(len(ids) for ids in texts), "log": log}
 
 

@@ -40,6 +40,17 @@ class Resuming(TrainerCallback):
         self._checkpoints.write(state.global_step, {"random": self._random, "trainer": kept})
 
 
+class Ending(TrainerCallback):
+    """Ends a training after a share of its steps; their rates are those of the whole."""
+
+    def __init__(self, share: float):
+        self._share = share
+
+    def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        """Ask for the end when it is reached."""
+        control.should_training_stop |= state.global_step >= self._share * state.max_steps
+
+
 class Progress(TrainerCallback):
     """Shows optimiser steps, the mean loss since the last line of the log, and the time left."""
 
