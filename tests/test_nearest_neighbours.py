@@ -22,7 +22,6 @@ from helpers.encoders.nearest_neighbours import (
     ann_runs,
     build,
     compressed,
-    compressed_run,
     compressed_runs,
     neighbour_distance,
     neighbours,
@@ -136,8 +135,8 @@ def test_places_that_are_none_are_no_passages(tmp_path, monkeypatch):
     monkeypatch.setattr(nn, "Texts", lambda _: [type("Text", (), {"doc_id": f"p{n}"}) for n in range(4)])
     queries = pd.DataFrame({"query_id": ["a", "b"], "text": "x"})
     runs = ann_runs.__wrapped__(tmp_path, tmp_path, None, queries, 8, [40], [1], 1)
-    assert run_of(runs, EXACT, 0).groupby("query_id").size().tolist() == [4, 4]
-    assert run_of(runs, IVF, 1).groupby("query_id").size().max() < 4
+    assert run_of(runs, kind=EXACT, setting=0).groupby("query_id").size().tolist() == [4, 4]
+    assert run_of(runs, kind=IVF, setting=1).groupby("query_id").size().max() < 4
 
 
 # ---- a larger collection, made of the real one ----
@@ -279,7 +278,7 @@ def test_the_runs_have_ten_passages_of_every_query_for_every_code(folders, monke
     monkeypatch.setattr(nn, "Texts", lambda store: [type("Text", (), {"doc_id": f"d{n}"}) for n in range(300)])
     queries = pd.DataFrame({"query_id": [f"q{n}" for n in range(20)]})
     runs = compressed_runs.__wrapped__(*folders, None, queries, [WHOLE, "SQ8"], 1)
-    whole = compressed_run(runs, WHOLE)
+    whole = run_of(runs, code=WHOLE)
     assert whole.groupby("query_id").size().tolist() == [10] * 20
     first = (vectors(20, seed=2) @ vectors(300).T)[0].argmax()
     assert whole[whole["query_id"] == "q0"].iloc[0]["doc_id"] == f"d{first}"

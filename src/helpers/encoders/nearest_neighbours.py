@@ -106,9 +106,9 @@ def found(queries: pd.DataFrame, ids: np.ndarray, places: np.ndarray, scores: np
                          "score": scores[there].astype(float)})
 
 
-def run_of(runs: pd.DataFrame, kind: str, setting: int) -> pd.DataFrame:
-    """The ranked run of one kind and setting."""
-    return ranked(runs.loc[(runs["kind"] == kind) & (runs["setting"] == setting), COLUMNS])
+def run_of(runs: pd.DataFrame, **chosen: Any) -> pd.DataFrame:
+    """The ranked run of one kind and setting, or of one code."""
+    return ranked(runs.loc[(runs[list(chosen)] == pd.Series(chosen)).all(axis=1), COLUMNS])
 
 
 def settings(ef_search: Sequence[int], nprobe: Sequence[int]) -> list[tuple[str, int]]:
@@ -190,18 +190,13 @@ WHOLE = "Flat"  # every dimension in 32 bits: exact search
 @step(version=1, form="table")
 def compressed_runs(passages: Path, query_vectors: Path, store: Path, queries: pd.DataFrame, codes: list[str],
                     seed: int) -> pd.DataFrame:
-    """The best ten passages of each query by every code over the whole real collection: a run with a column `code`."""
+    """The best ten passages of each query by every code over the whole real collection: a run with `code`, see `run_of`."""
     vectors, query_matrix = np.load(passages / PASSAGES), np.load(query_vectors / QUERIES)
     ids = np.array([text.doc_id for text in Texts(store)], dtype=object)
     with one_thread():
         indexes = ((code, compressed(code, vectors, seed)) for code in codes)
         return pd.concat([found(queries, ids, *index.search(query_matrix, DEPTH)[::-1]).assign(code=code)
                           for code, index in indexes], ignore_index=True)
-
-
-def compressed_run(runs: pd.DataFrame, code: str) -> pd.DataFrame:
-    """The ranked run of one code."""
-    return ranked(runs.loc[runs["code"] == code, COLUMNS])
 
 
 def compressed(code: str, vectors: np.ndarray, seed: int) -> Any:

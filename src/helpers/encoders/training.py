@@ -57,18 +57,14 @@ def bi_encoder(pairs: pd.DataFrame, qrels: pd.DataFrame, min_relevance: int, que
     arguments = fine_tuning.training_arguments(checkpoints, len(train), training, training.evaluations)
     arguments.per_device_eval_batch_size = training.batch_size  # a loss over in-batch passages depends on how many there are
     arguments.remove_unused_columns, arguments.label_names, arguments.eval_on_start = False, ["positive"], True
-    trainer = Trainer(model=model, args=arguments, train_dataset=train, eval_dataset=evaluation, compute_metrics=accuracy,
+    trainer = Trainer(model=model, args=arguments, train_dataset=train, eval_dataset=evaluation,
+                      compute_metrics=lambda prediction: {"accuracy": float(prediction.predictions.mean())},
                       data_collator=partial(batch, pad=tokenizer.pad_token_id,
                                             token_types=training.token_types and has_token_types(encoder)))
     if training.stop_after is not None:
         trainer.add_callback(Ending(training.stop_after))
     fine_tuning.fit(trainer)
     fine_tuning.save(folder, encoder, tokenizer, summary(trainer))
-
-
-def accuracy(prediction: Any) -> dict[str, float]:
-    """The mean of what the model says of each held-out query, for the Trainer."""
-    return {"accuracy": float(prediction.predictions.mean())}
 
 
 def summary(trainer: Any) -> dict[str, Any]:
@@ -85,10 +81,8 @@ def summary(trainer: Any) -> dict[str, Any]:
 # section 3).
 #
 # DistilBERT begins as every other layer of its teacher. It learns from the teacher's guesses of masked words, from these words,
-# and
-# from the cosine of both models' states. Here the states are all that there is to learn from: the packaged backbone was trained
-# to
-# compare texts, and guesses no words any more. No judgment is read.
+# and from the cosine of both models' states. Here the states are all that there is to learn from: the packaged backbone was
+# trained to compare texts, and guesses no words any more. No judgment is read.
 
 @dataclass(frozen=True, kw_only=True)
 class StateTraining(FineTuning):
