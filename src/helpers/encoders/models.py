@@ -11,7 +11,6 @@ from helpers.encoders.embeddings import max_sims, words
 from helpers.networks.encoder import normalised, pool
 from helpers.registry import call
 
-# What the Trainer trains: an encoder with its pooling and its loss.
 
 class BiEncoderModel(nn.Module):
     """One encoder for queries and passages."""
@@ -48,8 +47,6 @@ class BiEncoderModel(nn.Module):
             vectors = [normalised(side) for side in vectors]
         return vectors[0] @ vectors[1].T
 
-
-# What the Trainer trains: a student beside the encoder that teaches it its states.
 
 class Taught(nn.Module):
     """A student, and its teacher, which stays as it is and is none of the weights."""

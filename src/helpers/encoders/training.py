@@ -19,9 +19,6 @@ from helpers.steps import step
 
 # Fine-tuning a bi-encoder: one encoder for queries and passages (David 2020, section 3.3; Zhan et al. 2020, section 3).
 
-LOGGED = ("step", "epoch", "loss", "eval_loss", "eval_accuracy", "learning_rate")
-
-
 @step(version=1, form="folder", network=True, resumable=True)
 @by_name
 def bi_encoder(pairs: pd.DataFrame, qrels: pd.DataFrame, min_relevance: int, queries: pd.DataFrame, store: Path, tokens: Path,
@@ -69,7 +66,7 @@ def bi_encoder(pairs: pd.DataFrame, qrels: pd.DataFrame, min_relevance: int, que
 
 def summary(trainer: Any) -> dict[str, Any]:
     """Size, losses and accuracy of a training: the content of `log.json`."""
-    log = fine_tuning.logged(trainer, *LOGGED)
+    log = fine_tuning.logged(trainer, "step", "epoch", "loss", "eval_loss", "eval_accuracy", "learning_rate")
     encoder, learned = trainer.model.encoder, trainer.train_dataset.examples
     texts = [ids for example in learned for ids in (example["query"], example["input_ids"], *example["negatives"])]
     return {"queries": len(learned), "negatives": sum(len(example["negatives"]) for example in learned),
