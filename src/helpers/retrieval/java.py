@@ -24,8 +24,7 @@ NEEDED = 21
 QUIET = ("--enable-native-access=ALL-UNNAMED", "--sun-misc-unsafe-memory-access=allow",
          "-Djava.util.logging.config.file=/dev/null")  # Lucene's advice to itself is not the reader's
 UNUSED = ("pyserini.encode", "pyserini.prebuilt_index_info")
-SERIAL = "-XX:+UseSerialGC"  # a search leaves little to collect: a second of a core less for each process than by threads
-SHORT = ("-XX:TieredStopAtLevel=1", SERIAL)
+SHORT = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 Result = TypeVar("Result")
 _LOCK = threading.Lock()
 
@@ -118,7 +117,7 @@ def configure() -> None:
     import jnius_config
 
     jnius_config.add_classpath(str(anserini_jar()))
-    jnius_config.add_options(heap(), SERIAL, *QUIET)
+    jnius_config.add_options(heap(), *QUIET)
     for name in UNUSED:
         sys.modules.setdefault(name, _StandIn(name))
 
