@@ -49,6 +49,23 @@ def served(engine, timeout=5.0):
     return batcher, TestClient(app.application(batcher, ("testserver",)), raise_server_exceptions=False)
 
 
+def test_what_was_slow_in_a_busy_moment_is_timed_again_when_something_is_refused():
+    engine = Nothing()
+    engine.read, quick = lambda inputs: (time.sleep(0.05 * len(inputs)), quick(inputs))[1], engine.read
+    engine.scorers = {"base": engine.read}
+    batcher, client = served(engine)
+    asked = {"query": "bread", "candidates": 60}
+    assert client.get("/search", params=asked).status_code == 503
+    engine.scorers["base"] = quick
+    assert client.get("/search", params=asked).status_code == 503, "refused by what was known; then it is timed"
+    for _ in range(100):
+        if batcher.rate("base") > 50:
+            break
+        time.sleep(0.05)
+    assert client.get("/search", params=asked).status_code == 200
+    batcher.close()
+
+
 @pytest.fixture
 def held():
     """An engine that waits, and the gate that lets it go on."""

@@ -51,6 +51,7 @@ class Batcher:
 
     def __init__(self, make: Callable[[], Any], timeout: float, together: int = MOST):
         self.timeout, self._together, self._open, ready = timeout, together, True, Future[Any]()
+        self._doubted = False  # whether something was refused, perhaps for a busy moment in which the scorers were timed
         self._changed, self._jobs = threading.Condition(), list[Job]()
         self._seen = {"": [0.0, 0.0]}  # by scorer, the inputs of late and their seconds; "": steps between scorers
         self._thread = threading.Thread(target=self._work, args=(make, ready), name="worker", daemon=True)
@@ -82,6 +83,8 @@ class Batcher:
             own = self.left(job)
             job.patience = PATIENCE[0] + PATIENCE[1] * own
             if job.patience > self.timeout:
+                self._doubted = True
+                self._changed.notify()
                 most = (self.timeout - PATIENCE[0]) / PATIENCE[1]
                 raise Overloaded(f"this takes about {own:.0f} seconds of the {most:.0f} that may be spent: ask for fewer "
                                  "candidates or pairs", min(own - most, self.timeout))
@@ -107,14 +110,14 @@ class Batcher:
             self._engine = make()
             for scorer, inputs in self._engine.trial.items():
                 self._engine.scorers[scorer](inputs)  # warms up
-                self._timed(scorer, inputs)
+            self._try()
         except BaseException as error:  # noqa: BLE001 - whatever it is, who made this object raises it
             ready.set_exception(error)
             return
         ready.set_result(self._engine)
         while True:
             with self._changed:
-                self._changed.wait_for(lambda: self._jobs or not self._open)
+                self._changed.wait_for(lambda: self._jobs or self._doubted or not self._open)
                 for job in self._jobs:
                     if (late := time.monotonic() + self.left(job) - job.came - job.patience) > 0 and not job.future.done():
                         _give(job, Overloaded("it takes longer than was expected", min(late, self.timeout)))
@@ -122,10 +125,18 @@ class Batcher:
                 jobs = sorted(self._jobs, key=self.left)
                 if not jobs and not self._open:
                     return
-            if fresh := [job for job in jobs if job.asking is None]:
+                doubted, self._doubted = self._doubted and not jobs, False
+            if doubted:
+                self._try()
+            elif fresh := [job for job in jobs if job.asking is None]:
                 self._advance(fresh[0], None)
             elif jobs:
                 self._slice([job for job in jobs if job.scorer == jobs[0].scorer][:self._together])
+
+    def _try(self) -> None:
+        """Time every scorer anew; the engine's inputs for it are known to be sound."""
+        for scorer, inputs in self._engine.trial.items():
+            self._timed(scorer, inputs, anew=True)
 
     def _advance(self, job: Job, scores: list[float] | None) -> None:
         """Give a request its scores, and have it say what it needs next."""
@@ -165,16 +176,16 @@ class Batcher:
             if len(job.scores) == len(job.inputs):
                 self._advance(job, job.scores)
 
-    def _timed(self, scorer: str, inputs: list[Any]) -> list[float]:
+    def _timed(self, scorer: str, inputs: list[Any], anew: bool = False) -> list[float]:
         started = time.perf_counter()
         scores = [float(score) for score in self._engine.scorers[scorer](inputs)]
         if not all(map(isfinite, scores)):
             raise BadInput(f"the model {scorer} gives scores that are no numbers", mend="train it again, or take another one")
-        self._note(scorer, len(inputs), time.perf_counter() - started)
+        self._note(scorer, len(inputs), time.perf_counter() - started, anew)
         return scores
 
-    def _note(self, scorer: str, count: int, seconds: float) -> None:
-        before = self._seen.get(scorer, (0.0, 0.0))
+    def _note(self, scorer: str, count: int, seconds: float, anew: bool = False) -> None:
+        before = (0.0, 0.0) if anew else self._seen.get(scorer, (0.0, 0.0))
         self._seen[scorer] = [0.8 * old + new for old, new in zip(before, (count, seconds), strict=True)]
 
 
