@@ -39,6 +39,13 @@ def test_every_batch_is_run_once_and_an_error_is_raised():
         run_batches(lambda batch: 1 / 0, np.array([1]))
 
 
+def test_few_inputs_keep_every_core_busy(monkeypatch):
+    monkeypatch.setattr(inference, "cores", lambda: 2)
+    seen = []
+    run_batches(lambda batch: seen.append(batch.tolist()), np.full(8, 100))
+    assert sorted(seen) == [[0, 1, 2, 3], [4, 5, 6, 7]]
+
+
 @pytest.mark.slow
 def test_memory_is_given_back_where_the_c_library_can(monkeypatch):
     calls = []

@@ -52,6 +52,7 @@ def run_batches(function: Callable[[np.ndarray], Any], lengths: np.ndarray, prog
     import torch
 
     on_gpu = numerics.device() != "cpu"
+    budget = GPU_TOKEN_BUDGET if on_gpu else min(budget, -(-int(lengths.sum()) // cores()))  # few inputs keep all cores busy, too
 
     def work(batch: np.ndarray) -> int:
         with torch.inference_mode():
@@ -61,7 +62,7 @@ def run_batches(function: Callable[[np.ndarray], Any], lengths: np.ndarray, prog
     # one PyTorch thread a worker: the setting belongs to the thread that makes it
     pool = ThreadPoolExecutor(1) if on_gpu else ThreadPoolExecutor(cores(), initializer=lambda: torch.set_num_threads(1))
     with pool, ledger.bar(progress, len(lengths)) as bar:
-        for number, done in enumerate(pool.map(work, batches(lengths, GPU_TOKEN_BUDGET if on_gpu else budget)), start=1):
+        for number, done in enumerate(pool.map(work, batches(lengths, budget)), start=1):
             bar.update(done)
             if number % TIDY == 0:
                 give_back()
