@@ -49,7 +49,8 @@ def served(engine, timeout=5.0):
     return batcher, TestClient(app.application(batcher, ("testserver",)), raise_server_exceptions=False)
 
 
-def test_what_was_slow_in_a_busy_moment_is_timed_again_when_something_is_refused():
+def test_what_was_slow_in_a_busy_moment_is_timed_again_when_something_is_refused(monkeypatch):
+    monkeypatch.setattr("press.serve.batching.AGAIN", 0)
     engine = Nothing()
     engine.read, quick = lambda inputs: (time.sleep(0.05 * len(inputs)), quick(inputs))[1], engine.read
     engine.scorers = {"base": engine.read}

@@ -15,6 +15,7 @@ from typing import Any
 from helpers.errors import BadInput
 
 SLICE, MOST = 0.25, 256  # seconds of a slice, and inputs of one at most
+AGAIN = 60  # seconds before the scorers are timed anew: refusals that come thick keep nobody waiting
 PATIENCE = 0.75, 2.5  # a request ends in so many seconds and so many times its own: half a second of work in two
 TAKEN, KEPT = 0.5, 0.7  # of these: what it may take as things stand when it comes, and what later ones may make of that
 Asking = Generator[tuple[str, list[Any]], list[float], Any]  # a scorer's name and its inputs; their scores; the answer
@@ -51,7 +52,7 @@ class Batcher:
 
     def __init__(self, make: Callable[[], Any], timeout: float, together: int = MOST):
         self.timeout, self._together, self._open, ready = timeout, together, True, Future[Any]()
-        self._doubted = False  # whether something was refused, perhaps for a busy moment in which the scorers were timed
+        self._tried, self._doubted = 0.0, False  # when the scorers were last tried; whether a refusal asks for that again
         self._changed, self._jobs = threading.Condition(), list[Job]()
         self._seen = {"": [0.0, 0.0]}  # by scorer, the inputs of late and their seconds; "": steps between scorers
         self._thread = threading.Thread(target=self._work, args=(make, ready), name="worker", daemon=True)
@@ -83,7 +84,7 @@ class Batcher:
             own = self.left(job)
             job.patience = PATIENCE[0] + PATIENCE[1] * own
             if job.patience > self.timeout:
-                self._doubted = True
+                self._doubted = time.monotonic() > self._tried + AGAIN
                 self._changed.notify()
                 most = (self.timeout - PATIENCE[0]) / PATIENCE[1]
                 raise Overloaded(f"this takes about {own:.0f} seconds of the {most:.0f} that may be spent: ask for fewer "
@@ -135,6 +136,7 @@ class Batcher:
 
     def _try(self) -> None:
         """Time every scorer anew; the engine's inputs for it are known to be sound."""
+        self._tried = time.monotonic()
         for scorer, inputs in self._engine.trial.items():
             self._timed(scorer, inputs, anew=True)
 
