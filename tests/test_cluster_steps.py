@@ -2,9 +2,9 @@
 
 import os
 import signal
-import threading
 import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import dask
@@ -102,12 +102,13 @@ def test_a_worker_killed_in_the_middle_loses_the_step_it_computed_and_nothing_el
     numbers = toys.toy_numbers(on_cluster, 4)
     slow, table = toys.toy_slow(on_cluster, numbers), toys.toy_table(on_cluster, numbers)
     both = toys.toy_both(on_cluster, [slow, toys.toy_numbers(on_cluster, 3)])
-    with Background(lambda: (table.value(), both.value())[1]) as background:
+    with ThreadPoolExecutor(1) as background:
+        asked = background.submit(lambda: (table.value(), both.value())[1])
         toys.wait_until(lambda: calls(on_cluster)["slow"] == 1)
         os.kill(pids(on_cluster, "slow")[0], signal.SIGKILL)
         toys.wait_until(lambda: calls(on_cluster)["slow"] == 2)
         (tmp_path / "go").touch()
-    assert background.result == [6, [0, 1, 2]]
+        assert asked.result(60) == [6, [0, 1, 2]]
     assert calls(on_cluster) == Counter(numbers=2, table=1, slow=2, both=1)  # of numbers there are two: 4 and 3
     assert len(set(pids(on_cluster, "slow"))) == 2
     assert not list(tmp_path.rglob(".work-*"))
@@ -203,31 +204,9 @@ def test_a_cluster_that_goes_away_is_said_to(here, monkeypatch):
     monkeypatch.setattr(cluster, "PATIENCE", 1)
     with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address="127.0.0.1:0") as own:
         monkeypatch.setenv(cluster.VARIABLE, own.scheduler_address)
-        with pytest.raises(BadInput, match="the cluster went away.*Mend: "), \
-                Background(toys.toy_slow(here, toys.toy_numbers(here, 3)).value):
+        with ThreadPoolExecutor(1) as background:
+            asked = background.submit(toys.toy_slow(here, toys.toy_numbers(here, 3)).value)
             toys.wait_until(lambda: calls(here)["slow"] == 1)
             own.close()
-
-
-class Background:
-    """Asks for a value in a thread, while the test looks at the workers."""
-
-    def __init__(self, ask):
-        self._ask, self.result, self._error = ask, None, None
-
-    def _run(self):
-        try:
-            self.result = self._ask()
-        except BaseException as error:
-            self._error = error
-
-    def __enter__(self):
-        self._thread = threading.Thread(target=self._run, daemon=True)
-        self._thread.start()
-        return self
-
-    def __exit__(self, kind, error, trace):
-        self._thread.join(60)
-        if kind is None and self._error is not None:
-            raise self._error
-        return False
+            with pytest.raises(BadInput, match="the cluster went away.*Mend: "):
+                asked.result(60)

@@ -113,11 +113,8 @@ def test_a_bare_runtime_gets_the_build_of_pytorch_that_fits_its_processor(colab,
 
 @pytest.mark.slow
 def test_the_setup_cell_makes_a_python_without_the_book_import_it(tmp_path):
-    """The cell as it stands in a template, against a clone of this working tree, in an environment of its own.
-
-    Packages come from this environment, so nothing is downloaded; only the book is missing. With BOOK_TEST_DOWNLOADS=1 the
-    environment is empty, and about a gigabyte is installed.
-    """
+    """The cell as it stands in a template, against a clone of this working tree, in an environment of its own: packages come from
+    this one, so nothing is downloaded; only the book is missing."""
     source, runtime, work = tmp_path / "source", tmp_path / "runtime", tmp_path / "content"
     work.mkdir()
     files = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", *CLONED], cwd=paths.ROOT,
@@ -131,19 +128,16 @@ def test_the_setup_cell_makes_a_python_without_the_book_import_it(tmp_path):
         subprocess.run([*git, *command], cwd=source, check=True)
     subprocess.run([sys.executable, "-m", "venv", runtime], check=True)
     python = runtime / "bin" / "python"
-    downloads = bool(os.environ.get("BOOK_TEST_DOWNLOADS"))
-    if not downloads:
-        site = next((runtime / "lib").glob("python*/site-packages"))
-        for old in [*site.glob("setuptools*"), *site.glob("_distutils_hack")]:  # venv's own may be too old to build the book
-            shutil.rmtree(old)
-        (site / "borrowed.pth").write_text(os.pathsep.join(p for p in sys.path if p.endswith("site-packages")) + "\n")
+    site = next((runtime / "lib").glob("python*/site-packages"))
+    for old in [*site.glob("setuptools*"), *site.glob("_distutils_hack")]:  # venv's own may be too old to build the book
+        shutil.rmtree(old)
+    (site / "borrowed.pth").write_text(os.pathsep.join(p for p in sys.path if p.endswith("site-packages")) + "\n")
     cell = "".join(json.loads(chapters.template("seeds").read_text())["cells"][1]["source"])
     script = cell + "\nfrom helpers import paths\nfrom press import chapters\n" \
         "from helpers.systems.testbed import Testbed\nprint(paths.ROOT, len(chapters.templates()), Testbed.__module__, sep='|')\n"
     env = {**os.environ, "GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": f"url.file://{source}.insteadOf",
-           "GIT_CONFIG_VALUE_0": cite.configured().url, "PYTHONNOUSERSITE": "1"}
-    if not downloads:
-        env |= {"PIP_NO_BUILD_ISOLATION": "0", "PIP_NO_INDEX": "1"}  # 0: do not isolate
+           "GIT_CONFIG_VALUE_0": cite.configured().url, "PYTHONNOUSERSITE": "1", "PIP_NO_INDEX": "1",
+           "PIP_NO_BUILD_ISOLATION": "0"}  # 0: do not isolate
     for name in ("PYTHONPATH", "BOOK_ROOT", "VIRTUAL_ENV"):
         env.pop(name, None)
     done = subprocess.run([python, "-c", script], cwd=work, env=env, capture_output=True, text=True, check=False)

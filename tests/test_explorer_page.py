@@ -10,16 +10,9 @@ from bs4 import BeautifulSoup
 
 from helpers import paths
 from helpers.data.collection_base import Text
-from helpers.data.runs import cut
 from helpers.pages import explorer
-from helpers.reranking.aggregation import reranked
-from helpers.reranking.duo import in_pairs
 from helpers.retrieval.bm25 import K1, B
-from helpers.systems.bi_encoder import BiEncoder
-from helpers.systems.evaluated import evaluate
-from helpers.systems.pairwise_reranker import duobert
-from helpers.systems.recipe import recipe
-from helpers.systems.reranking_experiment import MEASURES, RerankingExperiment
+from helpers.systems.reranking_experiment import RerankingExperiment
 from helpers.systems.testbed import Testbed
 from test_explorer import HOSTILE, RUNS, Texts, bed_of, systems_of
 
@@ -268,38 +261,16 @@ def test_a_query_of_ones_own_is_ranked(browse, collect):
 
 @pytest.fixture(scope="module")
 def real(session_store):
-    """The default chapter's data; its networks' results are recorded runs."""
+    """BM25 on the default chapter's queries, and what its page would be given."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("BOOK_STORE", str(session_store))
         bed = Testbed("almanac", "passage", queries=400)
-        trial = RerankingExperiment.of_bm25(bed, 20)
-        encoder = BiEncoder("almanac", "passage", queries=1500, margin=0.2, seed=1, data_seed=1)
-        reranker = recipe("almanac", "passage")
-        pairwise = duobert(reranker)
-        second = reranked(reranker.scores(bed, trial.run, 20), trial.aggregation, trial.run)
-        sources = [pairwise.probabilities(bed, second, 10), encoder.run(bed, 100)]
-        if any(step.lookup()[1] == "missing" for step in sources):
-            pytest.skip("the recorded runs of the default chapter are not there")
-        runs = {"pairs": in_pairs(sources[0], second, "sum", 10, 0), "dense search": sources[1]}
-        systems = {"BM25": trial.baseline(), "re-ranking": evaluate("re-ranking", second, bed, MEASURES)} | {
-            name: evaluate(name, run, bed, MEASURES) for name, run in runs.items()}
-        yield bed, systems, explorer.collect(bed, systems, explorer.labels(bed), 10, 10_000, BEFORE)
-
-
-def test_the_real_data_equals_the_runs(real):
-    bed, systems, data = real
-    for system, evaluation in enumerate(systems.values()):
-        rows = [(query["id"], data["passages"][seat][0]) for query in data["queries"] for seat, *_ in query["rankings"][system]]
-        assert rows == list(cut(evaluation.run, 10)[["query_id", "doc_id"]].itertuples(index=False, name=None))
-    assert [(name, place) for name, _, place in data["systems"]] == [
-        ("BM25", None), ("re-ranking", 0), ("pairs", 1), ("dense search", 0)]
-    means = {name: sum(explorer.reciprocal(data, query, name) for query in data["queries"]) / 400 for name in systems}
-    assert means == pytest.approx({name: system.values["RR@10"].mean() for name, system in systems.items()})
-    assert len(explorer.as_scripts(data)[0]) < 800_000
+        first = RerankingExperiment.of_bm25(bed, 20).baseline()
+        yield first, explorer.collect(bed, {"BM25": first}, explorer.labels(bed), 10, 10_000)
 
 
 def test_bm25_in_the_browser_is_lucenes_for_every_test_query(real, opened):
-    _, systems, data = real
+    first, data = real
     page = opened(data, hash_of(text="iron"))
     page.wait_for_function("nrExplorer.passages.filter(Boolean).length === nrExplorer.size")
     result = page.evaluate("""() => {
@@ -309,7 +280,7 @@ def test_bm25_in_the_browser_is_lucenes_for_every_test_query(real, opened):
         ([seat, score]) => [ids[seat], score]));
     }""")
     assert (data["k1"], data["b"]) == (K1, B)
-    expected = systems["BM25"].run
+    expected = first.run
     rows = [(query["id"], doc, score) for query, run in zip(data["queries"], result, strict=True) for doc, score in run]
     frame = pd.DataFrame(rows, columns=expected.columns)
     assert frame[["query_id", "doc_id"]].equals(expected[["query_id", "doc_id"]])
