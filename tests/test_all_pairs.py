@@ -9,16 +9,10 @@ import pytest
 from scipy import stats
 
 from helpers.evaluation import rank_correlation as rc
-from helpers.evaluation.all_pairs import all_pairs, cohens_d, differences, holm, permutation_ps
+from helpers.evaluation.all_pairs import all_pairs, cohens_d, holm, permutation_ps
 from helpers.evaluation.significance import mean_interval, paired
 from helpers.systems.tasks import correlations
 from toys import Value
-
-# ---- all pairs ----
-
-def test_differences_are_those_of_every_pair_in_order():
-    moved = differences(pd.DataFrame({"a": [3.0, 1.0], "b": [1.0, 1.0], "c": [0.0, 2.0]}))
-    assert moved.tolist() == [[2.0, 3.0, 1.0], [0.0, -1.0, -1.0]]  # a - b, a - c, b - c
 
 
 @pytest.mark.parametrize("values, d", [([1, 2, 3], 2.0), ([-1, -2, -3], -2.0), ([0, 0], 0.0), ([1, 1], math.inf),

@@ -5,7 +5,7 @@ import pytest
 
 from helpers import paths
 from helpers.data import answer_types
-from helpers.data.answer_types import RULES, WIDER, answer_type, decide, lexicon, noun_type, parse, singulars, typed
+from helpers.data.answer_types import RULES, WIDER, answer_type, decide, lexicon, noun_type, parse, singulars
 from helpers.data.elsewhere import File
 
 
@@ -13,8 +13,6 @@ def rule(name, query):
     """What one rule says of a query."""
     return {one.name: one for one in WIDER}[name].decide(parse(query))
 
-
-# ---- words ----
 
 @pytest.mark.parametrize("query, words", [
     ("What's a Sigmet?", ("whats", "a", "sigmet")), ("who’s that", ("whos", "that")), ("In what year", ("what", "year")),
@@ -30,8 +28,6 @@ def test_a_plural_is_found_by_its_singular(word, single):
     assert single in singulars(word)
     assert noun_type(word) == lexicon().nouns[single]
 
-
-# ---- each rule ----
 
 @pytest.mark.parametrize("name, query, kind", [
     ("when", "when was it built", "NUM"), ("when", "tell me when", None),
@@ -59,20 +55,13 @@ def test_a_rule_by_itself(name, query, kind):
     assert rule(name, query) == kind
 
 
-# ---- their order ----
-
 @pytest.mark.parametrize("query, decided", [
     ("when was it", ("when", "NUM")),
-    ("what year did the king die", ("what", "NUM")),
     ("what does teu mean", ("meaning", "DESC")),  # overrules "what"
     ("what is the temperature", ("what", "")),  # a noun that stands for no type decides, too
-    ("town where the king died", ("later", "LOC")),
     ("xyzzy whose fruit is best", ("who", "HUM")),  # overrules "later"
     ("pond, how many fish are in it", ("how_measured", "NUM")),
-    ("how long is it", ("how_measured", "NUM")),
     ("how is it by week", ("how", "DESC")),  # the later of two that apply
-    ("how to boil it", None),
-    ("what's the price", None),
     ("can a horse swim", ("yes_or_no", "ENTY")),
     ("is the year over", ("yes_or_no", "NUM")),
     ("sigmet definition", None)])
@@ -87,8 +76,6 @@ def test_a_query_without_question_word_has_a_type_by_our_own_rule_only():
     assert answer_type("what is the temperature", WIDER) is None
 
 
-# ---- on the Almanac ----
-
 def test_most_questions_of_the_almanac_get_their_label():
     # measured with the lists as fitted to qtypes: 51.8 % of all test queries, 76.9 % of those with a type
     frame = pd.read_csv(paths.ALMANAC / "queries.tsv", sep="\t")
@@ -99,11 +86,6 @@ def test_most_questions_of_the_almanac_get_their_label():
     wider = test["text"].map(lambda text: answer_type(text, WIDER))
     assert (wider == test["answer_type"]).mean() > 0.58
     assert len(RULES) + 1 == len(WIDER)
-
-
-def test_types_are_by_query_and_none_is_a_word():
-    asked = pd.DataFrame({"query_id": ["1", "2"], "text": ["where is the nile", "hm"]})
-    assert typed(asked).to_dict() == {"1": "LOC", "2": "none"}
 
 
 def test_the_types_of_a_file_are_counted(tmp_path):

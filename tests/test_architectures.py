@@ -6,12 +6,10 @@ import pytest
 import torch
 
 from helpers.evaluation import published
-from helpers.networks.backbone import OWN, Backbone, architecture, build, name_of, parse_architecture
+from helpers.networks.backbone import Backbone, build, name_of, parse_architecture
 from helpers.pages import encoders
 from helpers.pages.encoders import CHECKPOINTS
 from helpers.systems.bi_encoder import BiEncoder
-
-# ---- architectures ----
 
 ROWS = {name: checkpoint for checkpoint, name in CHECKPOINTS.items()}
 
@@ -28,44 +26,12 @@ def test_a_base_size_has_the_parameters_of_its_checkpoint(name, expected):
         assert build(name).num_parameters() == expected
 
 
-@pytest.mark.parametrize("name", OWN)
-def test_base_sizes_are_those_that_the_study_prints(name):
-    def printed(row, column):
-        return published.value("david2020", "B.1", row, column).value
-
-    config = architecture(name)
-    assert abs(PARAMETERS[name] / 1e6 - printed(ROWS[name], "Params (Mil.)")) < 1.5
-    assert config.num_hidden_layers == printed(ROWS[name], "Layer")
-    assert config.hidden_size == printed("all models", "hidden units size")
-    assert config.num_attention_heads == printed("all models", "attention heads")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", OWN)
-def test_every_architecture_can_be_small(name):
-    model = build(f"{name}/2/32/4").eval()
-    ids = torch.randint(1000, 2000, (3, 5))
-    assert model(input_ids=ids, attention_mask=torch.ones_like(ids)).last_hidden_state.shape == (3, 5, 32)
-    assert (model.config.num_hidden_layers, model.config.hidden_size, model.config.num_attention_heads) == (2, 32, 4)
-    assert getattr(model, "pooler", None) is None
-
-
-@pytest.mark.slow
-def test_the_precision_is_that_of_the_weights():
-    assert {p.dtype for p in build("BERT/1/32/2", "bf16").parameters()} == {torch.bfloat16}
-    assert {p.dtype for p in build("BERT/1/32/2").parameters()} == {torch.float32}
-    with pytest.raises(KeyError):
-        build("BERT/1/32/2", "fp8")
-
-
 def test_a_spec_is_an_architecture_or_a_backbone():
     assert parse_architecture("BERT") == "BERT"
     assert parse_architecture("ELECTRA/4/256/4") == "ELECTRA/4/256/4"
     assert isinstance(parse_architecture("packaged:0"), Backbone)
     assert (name_of(parse_architecture("packaged:0")), name_of("BERT")) == ("packaged:0", "BERT")
 
-
-# ---- names ----
 
 BASE = BiEncoder(queries=1500, data_seed=1)
 

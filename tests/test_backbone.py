@@ -16,14 +16,6 @@ from helpers.networks.inference import load_scorer, logits, probabilities, ready
 from helpers.networks.packed import Packed
 
 
-def test_specs_resolve_to_source_layers_and_revision():
-    whole, part = backbone.resolve("packaged"), backbone.resolve("packaged:0,2")
-    assert (whole.layers, part.layers) == (None, (0, 2))
-    assert part.whole() == whole
-    hub = backbone.resolve("hub:google/bert@abc123")
-    assert (hub.source, hub.revision) == ("google/bert", "abc123")
-
-
 def test_a_folder_of_pickled_weights_is_refused(tmp_path):
     (tmp_path / "pytorch_model.bin").write_bytes(b"")
     with pytest.raises(BadInput, match="no safetensors"):

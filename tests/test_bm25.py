@@ -96,14 +96,10 @@ def test_tuning_finds_the_best_cell_of_the_grid(bed):
     assert best(pd.DataFrame({"k1": [2.0, 1.0, 1.0], "b": [0.1, 0.2, 0.1], "RR@10": [0.5, 0.5, 0.5]}), "RR@10") == (1.0, 0.1)
 
 
-def test_a_worker_that_was_started_before_serves_the_first_call():
+def test_a_worker_that_was_started_before_serves_all_calls_and_after_an_error():
     java.start()
     worker = java._worker()
-    assert java.call(divmod, 7, 2) == (3, 1)
-    assert java._worker() is worker
-
-
-def test_the_worker_serves_after_an_error():
     with pytest.raises(ValueError, match="invalid literal"):  # raised there, and here
         java.call(int, "no number")
     assert java.call(divmod, 7, 2) == (3, 1)
+    assert java._worker() is worker

@@ -1,4 +1,3 @@
-import gzip
 from hashlib import md5
 from itertools import islice
 
@@ -6,29 +5,14 @@ import pandas as pd
 import pytest
 
 from helpers.data import downloads
-from helpers.data.collection import check_qrels, open_collection, part_from_recipe
+from helpers.data.collection import check_qrels, open_collection
 from helpers.errors import BadInput, NetworkNeeded
 from local_server import serving
-
-PARTS = (("texts", "passage"), ("queries", "test"), ("qrels", "passage", "test"))
 
 
 @pytest.fixture(scope="module")
 def almanac():
     return open_collection("almanac")
-
-
-def fill(folder, query="what is a pond"):
-    folder.mkdir()
-    (folder / "collection.tsv").write_text("p1\ta pond is a small lake\np2\ta river flows\n")
-    (folder / "queries.tsv").write_text(f"q1\t{query}\n")
-    (folder / "qrels.tsv").write_text("q1\t0\tp1\t1\n")
-    return folder
-
-
-def digests(folder):
-    collection = open_collection(str(folder))
-    return {part[0]: collection.part(*part).digest for part in PARTS}
 
 
 # ---- The Almanac; the counts are those of its data sheet ----
@@ -72,41 +56,6 @@ def test_almanac_document_holds_its_passages(almanac):
     assert {passage.title for passage in passages} == {document.title}
 
 
-# ---- streaming ----
-
-def test_a_folder_is_read_line_by_line(tmp_path):
-    folder = fill(tmp_path / "f")
-    (folder / "collection.tsv").write_text("p1\tfine\nbroken\n")
-    texts = open_collection(str(folder)).texts("passage")
-    assert next(texts).doc_id == "p1"  # the broken line has not been read yet
-    with pytest.raises(BadInput):
-        next(texts)
-
-
-# ---- digests of parts ----
-
-def test_a_changed_query_changes_the_queries_alone(tmp_path):
-    before, after = digests(fill(tmp_path / "a")), digests(fill(tmp_path / "b", query="what is a lake"))
-    assert {kind for kind, digest in after.items() if digest != before[kind]} == {"queries"}
-
-
-def test_packing_the_files_changes_no_digest(tmp_path):
-    before, folder = digests(fill(tmp_path / "a")), fill(tmp_path / "b")
-    for file in list(folder.iterdir()):
-        file.with_name(file.name + ".gz").write_bytes(gzip.compress(file.read_bytes()))
-        file.unlink()
-    assert digests(folder) == before
-
-
-def test_a_part_is_made_again_from_its_recipe(tmp_path):
-    part = open_collection(str(fill(tmp_path / "a"))).part("queries", "test")
-    again = part_from_recipe(part.recipe())
-    assert again.digest == part.digest
-    pd.testing.assert_frame_equal(again.load(), part.load())
-
-
-# ---- opening ----
-
 def test_a_family_whose_splits_alone_are_datasets_shares_its_texts(tmp_path, monkeypatch):
     monkeypatch.setenv("IR_DATASETS_HOME", str(tmp_path))
     natural, trivia = (open_collection(f"irds:dpr-w100/{name}[test=dev]") for name in ("natural-questions", "trivia-qa"))
@@ -114,8 +63,6 @@ def test_a_family_whose_splits_alone_are_datasets_shares_its_texts(tmp_path, mon
     assert natural.text_digest("document") == trivia.text_digest("document")
     assert natural.frame_digest("queries", "test") != trivia.frame_digest("queries", "test")
 
-
-# ---- judgments that do not fit ----
 
 def test_check_qrels_counts_missing_ids_once():
     qrels = pd.DataFrame({"doc_id": ["a", "b", "b", "c"]})

@@ -63,8 +63,6 @@ def test_tests_are_the_projects_own():
     assert row[3].startswith("+0.000 [")
 
 
-# the page
-
 shown = comparison.text
 
 

@@ -88,21 +88,11 @@ def test_a_query_is_encoded_alone(store, monkeypatch):
 
 # ---- a ranking ----
 
-def step_of(bed, sizes, timed=1, rounds=2):
-    encoder = backbone.resolve("packaged")
-    return speed.ranking_speed(sizes, encoder, text_index(bed.store), bed.query_step, bed.store, bed.tokens(encoder), 0.9, 0.4,
-                               2, 32, 8, timed, rounds, "cpu")
-
-
-# ---- rates ----
-
 def test_queries_per_minute_count_retrieval_and_reranking():
     times = {"queries": 4, "retrieval": [1.0, 3.0], "sizes": {"small": {"seconds": [3.0, 5.0]}, "big": {"seconds": [23.0, 57.0]}}}
     assert speed.per_minute(times, "small").tolist() == [60.0, 30.0]  # 240 / 4, 240 / 8
     assert speed.per_minute(times, "big").tolist() == [10.0, 4.0]
 
-
-# ---- models of a shape ----
 
 @pytest.mark.slow
 @pytest.mark.parametrize("layers, dimensions, heads", [(1, 32, 2), (2, 64, 4), (3, 32, 1)])
@@ -114,22 +104,19 @@ def test_a_random_model_has_the_shape_and_its_parameters(layers, dimensions, hea
     assert model.config.intermediate_size == 4 * dimensions and not model.training
 
 
-# ---- the step ----
-
 @pytest.mark.slow
 def test_a_ranking_is_timed_whole(bed):
-    result = step_of(bed, ["1/32/2"]).value()
+    encoder = backbone.resolve("packaged")
+    result = speed.ranking_speed(["1/32/2"], encoder, text_index(bed.store), bed.query_step, bed.store, bed.tokens(encoder), 0.9,
+                                 0.4, 2, 32, 8, 1, 2, "cpu").value()
     assert (result["queries"], result["device"]) == (1, "cpu")
     assert result["windows"] == 2  # the two candidates are of one window each
-    assert result["sizes"]["1/32/2"]["parameters"] == speed.random_cross_encoder(
-        "1/32/2", backbone.resolve("packaged")).num_parameters()
+    assert result["sizes"]["1/32/2"]["parameters"] == speed.random_cross_encoder("1/32/2", encoder).num_parameters()
     for seconds in (result["retrieval"], result["sizes"]["1/32/2"]["seconds"]):
         assert len(seconds) == 2
         assert min(seconds) > 0
     assert (speed.per_minute(result, "1/32/2") > 0).all()
 
-
-# ---- lengths ----
 
 @pytest.mark.slow
 def test_every_kind_and_length_is_measured(store, monkeypatch):
@@ -167,14 +154,9 @@ def sizes():
 
 
 @pytest.mark.slow
-def test_a_larger_model_takes_more(sizes):
+def test_a_larger_model_takes_more_and_the_weights_are_part_of_the_model_and_the_model_of_the_whole(sizes):
     large, small = sizes.values()
     assert all(large[kind] > small[kind] for kind in ("weights", "model", "whole"))
-
-
-@pytest.mark.slow
-def test_the_weights_are_part_of_the_model_and_the_model_of_the_whole(sizes):
-    large = sizes["BERT/2/512/8"]
     assert large["weights"] == 4 * ((30522 + 512 + 2) * 512 + 1024 + 2 * (4 * 513 * 512 + 1024 + 513 * 2048 + 2049 * 512 + 1024))
     assert large["weights"] <= large["model"] < large["weights"] + 60 * MEGABYTE
     assert large["model"] < large["whole"]

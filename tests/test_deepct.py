@@ -9,21 +9,9 @@ import torch
 
 from helpers.data.lines import json_lines
 from helpers.data.texts import Texts
-from helpers.retrieval import java
+from helpers.retrieval import java, term_weights
 from helpers.retrieval.bm25 import search
-from helpers.retrieval.term_weights import (
-    IGNORED,
-    WEIGHTS,
-    batch,
-    content,
-    estimates,
-    example,
-    repeated,
-    squared_error,
-    top_weighted_terms,
-    weighted_index,
-)
-from helpers.retrieval.term_weights import words_of as split
+from helpers.retrieval.term_weights import IGNORED, WEIGHTS, batch, content, example, repeated, weighted_index
 from helpers.steps import Step
 from helpers.systems.first_stages import DeepCT, WordExpansion
 
@@ -74,7 +62,7 @@ def test_a_word_without_recall_is_0_and_a_cut_text_keeps_its_first_words(tokeniz
 def test_the_loss_is_the_mean_over_labels_that_count():
     outputs = SimpleNamespace(logits=torch.tensor([[[9.0], [0.5], [0.0]], [[9.0], [1.0], [7.0]]]))
     labels = torch.tensor([[IGNORED, 1.0, 0.0], [IGNORED, 0.0, IGNORED]])
-    assert squared_error(outputs, labels).item() == pytest.approx((0.25 + 0.0 + 1.0) / 3)
+    assert term_weights.squared_error(outputs, labels).item() == pytest.approx((0.25 + 0.0 + 1.0) / 3)
 
 
 def test_a_batch_is_padded_and_its_padding_does_not_count(tokenizer):
@@ -114,7 +102,7 @@ def test_every_word_of_every_text_is_weighted_once(tiny, bed):
     weights = words_of(tiny, bed)
     assert list(weights) == [text.doc_id for text in Texts(bed.store.value())]
     for text in Texts(bed.store.value()):
-        assert list(weights[text.doc_id]) == list(dict.fromkeys(word for word, _, _ in split(content(text))))
+        assert list(weights[text.doc_id]) == list(dict.fromkeys(word for word, _, _ in term_weights.words_of(content(text))))
         assert np.isfinite(list(weights[text.doc_id].values())).all()
 
 
@@ -122,7 +110,7 @@ def test_every_word_of_every_text_is_weighted_once(tiny, bed):
 def test_a_word_that_occurs_twice_has_its_largest_estimate(tokenizer):
     values = torch.tensor([[[9.0], [0.2], [0.7], [0.4], [9.0]]])  # [CLS] iron air iron [SEP]
     model = lambda input_ids, attention_mask: SimpleNamespace(logits=values)
-    assert estimates(model, tokenizer, ["iron air iron"], 16)[0] == pytest.approx({"iron": 0.4, "air": 0.7})
+    assert term_weights.estimates(model, tokenizer, ["iron air iron"], 16)[0] == pytest.approx({"iron": 0.4, "air": 0.7})
 
 
 def index_of(words, place):
@@ -148,7 +136,7 @@ def test_the_passage_whose_word_weighs_more_ranks_higher(bed, tmp_path):
 def test_the_heaviest_words_of_some_documents(tmp_path):
     (tmp_path / WEIGHTS).write_text("".join(json.dumps({"id": doc, "words": weights}) + "\n" for doc, weights in {
         "a": {"x": 0.1, "y": 0.5, "z": 0.5}, "b": {"x": 1.0}, "c": {}}.items()))
-    table = top_weighted_terms.definition.function(tmp_path, ["a", "c"], 2)
+    table = term_weights.top_weighted_terms.definition.function(tmp_path, ["a", "c"], 2)
     assert table.to_numpy().tolist() == [["a", "y", 0.5], ["a", "z", 0.5]]
 
 

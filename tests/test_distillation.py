@@ -39,19 +39,16 @@ def test_squared_errors_count_real_tokens_and_sum_layers():
     assert PARTS["hidden"](batch).item() == pytest.approx(expected, rel=1e-5)
 
 
-def test_the_states_of_a_narrower_student_are_widened():
+def test_the_states_of_a_narrower_student_are_widened_and_no_others():
     student, teacher = torch.ones(1, 1, 2, 2), torch.zeros(1, 1, 2, 3)
-    wide = projection(*(SimpleNamespace(config=SimpleNamespace(hidden_size=size)) for size in (2, 3)))
+    narrow, same, wider = (SimpleNamespace(config=SimpleNamespace(hidden_size=size)) for size in (2, 2, 3))
+    assert list(projection(narrow, same).parameters()) == []
+    wide = projection(narrow, wider)
     assert wide.weight.shape == (3, 2)
     torch.nn.init.constant_(wide.weight, 2.0)  # 1 + 1, twice
     batch = Batch(*(SimpleNamespace(hidden_states=side) for side in (student, teacher)), torch.ones(1, 2, dtype=torch.bool), (),
                   {}, 1.0, wide)
     assert PARTS["hidden"](batch).item() == 16.0
-
-
-def test_states_of_one_width_need_no_projection():
-    same = SimpleNamespace(config=SimpleNamespace(hidden_size=12))
-    assert list(projection(same, same).parameters()) == []
 
 
 def test_the_attention_loss_counts_pairs_of_real_tokens():

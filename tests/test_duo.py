@@ -19,8 +19,6 @@ from helpers.systems.recipe import recipe
 from helpers.systems.testbed import Testbed
 from toys import qrels_of, run_of
 
-# ---- the pairwise stage ----
-
 N = np.nan
 PAIRS = np.array([[N, 0.9, 0.6], [0.2, N, 0.5], [0.4, 0.7, N]])  # 0.5 is no win; p_ij and p_ji need not add up to 1
 
@@ -85,8 +83,6 @@ def test_the_loss_is_the_mean_of_both_orders():
     expected = -(log(0.75) + log(1 - 0.25) + log(0.5) + log(1 - 0.75)) / 4
     assert float(total({"duo": 1.0}, scores, scores)) == pytest.approx(expected)
 
-
-# ---- the ranking ----
 
 def test_the_first_are_reordered_and_a_tie_keeps_the_order_before():
     ranking = run_of(q1="abcd")

@@ -13,8 +13,6 @@ def watched(patience, losses):
     return watching, [10 * number for number, loss in enumerate(losses, start=1) if watching.falls(10 * number, loss)]
 
 
-# ---- what is kept ----
-
 @pytest.mark.parametrize("patience, losses, lowest, kept, stopped_at", [
     (1, [0.5], 0.5, [10], None),
     (1, [0.5, 0.4, 0.3], 0.3, [10, 20, 30], None),
@@ -40,8 +38,6 @@ def test_what_was_seen_is_taken_up_again(first):
         again.falls(10 * number, loss)
     assert again == watched(2, losses)[0]
 
-
-# ---- in a training ----
 
 @pytest.fixture
 def longer(tiny):

@@ -74,14 +74,6 @@ def test_many_rows_that_were_not_measured_are_folded():
     assert all(f"{name} / Max" in fold for name in ("BERT", "ALBERT", "ELECTRA")) and fold.count("not tested") == 15
 
 
-def test_the_figure_of_effects_may_be_left_out():
-    systems = {"BM25": of_values([0.1, 0.2, 0.0], "BM25"), "BERT-Mean": of_values([0.3, 0.4, 0.5], "BERT-Mean")}
-    with_it, without = (beside_published("steensland2021", "5.1", "MRR@10", "RR@10", systems, "BM25", pictured=drawn).html
-                        for drawn in (True, False))
-    head, _, folds = without.partition("<details")
-    assert with_it.startswith(head) and with_it.endswith(folds) and "<svg" in with_it and "<svg" not in without
-
-
 def test_a_system_on_some_of_its_queries():
     both = over_seeds("s", [of_values([1.0, 0.0, 0.5], "a"), of_values([0.5, 0.5, 0.5], "b")])
     part = both.on(["q2", "q0"])

@@ -14,8 +14,6 @@ from extension import load
 from helpers import paths
 from press import chapters
 
-# ---- accessible pages ----
-
 accessible = load("accessible")
 CONTENTS = """<ul><li><a href="a.html">A &amp; B</a>
 <details><summary><span></span></summary><ul><li><a href="c.html">C</a></li></ul></details></li>
@@ -32,8 +30,6 @@ def test_every_arrow_of_the_contents_says_what_it_opens():
     arrows = context["generate_toctree_html"]("sidebar", maxdepth=1).select("summary")
     assert [arrow["aria-label"] for arrow in arrows] == ["Pages below A & B"]
 
-
-# ---- what a page loads ----
 
 lean = load("lean")
 KEPT = ('<link rel="stylesheet" type="text/css" href="_static/book.css" />\n<script src="_static/doctools.js"></script>\n'
@@ -55,8 +51,6 @@ def test_the_book_uses_them_all():
     assert {"accessible", "lean", "mathml", "terms"} <= set(settings["local_extensions"])
     assert settings["config"]["html_math_renderer"] == "mathml"
 
-
-# ---- formulas ----
 
 FORMULA = re.compile(r"\$\$(.+?)\$\$|(?<![\\$])\$([^$\s](?:[^$\n]*[^$\s])?)\$(?![$\d])", re.DOTALL)
 mathml = load("mathml")
@@ -85,8 +79,6 @@ def test_markup_in_a_formula_is_refused():
     with pytest.raises(ValueError, match="markup"):
         mathml.markup(r"\text{<script>}", "inline")
 
-
-# ---- the glossary's terms ----
 
 terms = load("terms")
 KNOWN = {"cross-encoder": ("t-1", "Reads both."), "cross-encoders": ("t-1", "Reads both."), "[cls]": ("t-2", "A token."),

@@ -41,8 +41,6 @@ def item(place, size=100, here=False, fetch=lambda: None):
     return Item(f"item {place.name}", size, place, here, fetch)
 
 
-# ---- what a profile needs ----
-
 def test_every_spec_of_every_chapter_is_named_once(profile):
     assert fetching.specs(profile) == ["irds:msmarco-passage/dev", "hub:owner/small@main", "hub:owner/large@v1.0",
                                        f"hub:owner/pinned@{COMMIT}"]  # a dataset of the hub is none of them
@@ -62,8 +60,6 @@ def test_items_are_files_indexes_and_models_whose_size_the_hub_tells_of_those_th
     assert items["hub:owner/large@v1.0"].size == len("owner/large")
 
 
-# ---- the table ----
-
 def test_the_table_adds_up_what_is_missing(tmp_path, monkeypatch):
     monkeypatch.setattr(fetching.shutil, "disk_usage", lambda _: SimpleNamespace(free=7_000_000))
     items = [item(tmp_path / "a" / "b", 2_000_000), item(tmp_path / "c", 500_000, here=True), item(tmp_path / "d", None)]
@@ -74,8 +70,6 @@ def test_the_table_adds_up_what_is_missing(tmp_path, monkeypatch):
     assert "to fetch: 2 of 3, 2.0 MB and 1 of unknown size" in text
     assert f"free in {tmp_path}: 7.0 MB" in text  # one disk, named once
 
-
-# ---- fetching ----
 
 def test_what_is_here_is_not_fetched_and_a_failure_does_not_stop_the_rest(tmp_path):
     done, texts = [], []
@@ -101,8 +95,6 @@ def test_a_disk_that_cannot_hold_it_all_is_said_before(tmp_path, monkeypatch):
     list(fetching.fetch(items[:1]))
     assert done == [1]
 
-
-# ---- pinning ----
 
 def test_branches_and_tags_become_commits_and_nothing_else_changes(profile, monkeypatch):
     monkeypatch.setattr(hub, "commit", lambda source, revision, kind: (

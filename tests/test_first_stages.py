@@ -69,8 +69,6 @@ def test_what_is_searched_is_the_index_or_the_embeddings(recipes, bed):
     assert recipes.searched("minilm", bed).key == recipes.zero_shot.embeddings(bed).key
 
 
-# ---- latency and size ----
-
 def test_milliseconds_are_those_of_an_item(monkeypatch):
     monkeypatch.setattr(latency, "clocked", lambda work: (float(sum(work())), None))
     assert milliseconds(lambda item: item + 1, [1.0, 2.0]) == 2500.0

@@ -52,13 +52,26 @@ def test_a_damaged_archive_has_no_digest(make):
         collection.part("texts", "passage").recipe()
 
 
-def test_a_part_has_the_digest_of_what_its_files_hold_now(make, tmp_path):
-    part = make().part("qrels", "passage", "test")
-    before = part.digest
+def test_a_folder_is_read_line_by_line(make):
+    texts = make({"collection.tsv": "p1\tfine\nbroken\n"}).texts("passage")
+    assert next(texts).doc_id == "p1"  # the broken line has not been read yet
+    with pytest.raises(BadInput):
+        next(texts)
+
+
+def test_a_part_has_the_digest_of_what_its_files_hold_now_packed_or_not(make, tmp_path):
+    def digests(collection):
+        parts = ("texts", "passage"), ("queries", "test"), ("qrels", "passage", "test")
+        return [collection.part(*part).digest for part in parts]
+
+    collection = make()
+    before = digests(collection)
     (tmp_path / "qrels.tsv").write_text("q1 0 p2 1\n")
-    changed = part.digest
-    (tmp_path / "qrels.tsv").write_text(GOOD["qrels.tsv"])
-    assert changed != before == part.digest
+    assert [now == old for now, old in zip(digests(collection), before, strict=True)] == [True, True, False]
+    for name, content in GOOD.items():
+        (tmp_path / name).unlink()
+        (tmp_path / f"{name}.gz").write_bytes(gzip.compress(content.encode()))
+    assert digests(MsMarcoFolder(tmp_path)) == before
 
 
 # ---- what the real data has, and is not refused ----
@@ -72,8 +85,6 @@ def test_judgments_of_other_queries_are_left_out(make):
     collection = make({"qrels.tsv": "q1 0 p1 1\nq9 0 p1 1\nq9 0 p2 1\n"})
     assert collection.qrels("passage", "test")["query_id"].tolist() == ["q1"]
 
-
-# ---- judgments in either form ----
 
 def test_trec_judgments_keep_their_grades(tmp_path):
     (tmp_path / "qrels.txt").write_text("q1 0 d1 3\nq1 Q0 d2 0\nq2\t0\td1\t-1\n")

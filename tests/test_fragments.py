@@ -66,10 +66,6 @@ def test_a_column_with_sentences_keeps_room_for_them_unless_it_is_set_like_numbe
     assert classes(small_table(rows=rows, numeric_from=9))[1] == [None, ["nr-long"]] * 2
 
 
-def test_a_badge_carries_its_kind_as_class_and_its_meaning_as_text():
-    assert badge("agrees", "good").text == '<span class="nr-badge nr-good">agrees</span>'
-
-
 def test_a_fragment_carries_its_data_under_a_type_of_its_own():
     bundle = Fragment("<p>x</p>", data={"values": [1]})._repr_mimebundle_()
     assert bundle == {"text/html": "<p>x</p>", DATA_MIME: {"values": [1]}}

@@ -87,13 +87,6 @@ def test_a_study_has_a_page_with_its_question_its_verdicts_and_what_was_left():
     assert set(paths.listed(paths.PUBLISHED / "studies.yaml")) == set(published.STUDIES)
 
 
-def test_the_published_effect_is_the_difference_of_printed_values():
-    claim = claims.load()[MEAN]
-    values = [published.value("steensland2021", "5.1", row, "MRR@10").amount for row in ("BERT-Mean", "BM25")]
-    assert front_page.published_effect(claim) == pytest.approx(values[0] - values[1])
-    assert all(front_page.published_effect(own) is None for own in claims.load().values() if not own.evidence.get("against"))
-
-
 def test_effects_stand_on_one_axis_largest_first():
     tested = {MEAN: line(MEAN, verdicts.DISAGREES, -0.1, -0.5, 0.0), MAX: line(MAX, verdicts.AGREES)}
     assert [claim.id for claim, _ in front_page.sorted_claims("steensland2021", tested)] == [MAX, MEAN]
@@ -162,10 +155,3 @@ def test_the_page_with_python_shows_what_its_code_gives():
     assert "BM25: 0.250 over 2 queries\nre-ranking: 0.500 over 2 queries" in text  # 1/2 and 0; 1 and 0
     assert "&quot;0300&quot;" in text and "if grade &gt;= relevant_from:\n" in text
     assert "was not run" in generated.python_page([])
-
-
-def test_each_study_has_a_line_with_its_words():
-    text = front_page.by_study({MAX: line(MAX, verdicts.AGREES)})
-    of = [claim.id for claim in claims.load().values() if claim.study == "steensland2021"]
-    start = "- [Steensland (2021)](generated/steensland2021.md), re-ranking documents with BERT: "
-    assert f"{start}1 agrees, {len(of) - 1} not tested." in text and text.count("\n- ") == 4

@@ -5,23 +5,10 @@ import pytest
 
 from helpers.data import runs
 from helpers.retrieval import fusion
-from helpers.retrieval.fusion import (
-    FIRST,
-    MEASURE,
-    RRF,
-    SECOND,
-    SUM,
-    UNCUT,
-    alternating,
-    consistency,
-    means,
-    reciprocal_rank,
-    weighted_sum,
-)
+from helpers.retrieval.fusion import FIRST, RRF, SECOND, SUM, UNCUT, alternating, means, reciprocal_rank, weighted_sum
 from helpers.steps import registry
 from toys import qrels_of, run_of
 
-# ---- fusion ----
 
 def docs(run, query="q"):
     return run.loc[run["query_id"] == query, "doc_id"].tolist()
@@ -34,8 +21,6 @@ def scores(run, query="q"):
 
 EMPTY = run_of()
 
-
-# ---- the alternating merge ----
 
 def test_the_merge_is_the_papers_example():
     assert docs(alternating(run_of(q="acd"), run_of(q="bac"), 10)) == ["a", "b", "c", "d"]
@@ -58,8 +43,6 @@ def test_the_scores_carry_the_order_and_survive_a_file(tmp_path):
     assert docs(registry.FORMS["run"].load(tmp_path)) == ["z", "b", "a", "c"]
     assert docs(runs.ranked(merged)) == ["z", "b", "a", "c"]  # doc_id breaks no tie
 
-
-# ---- sums of shares ----
 
 def test_reciprocal_ranks_are_summed():
     # a: 1/61 + 1/62, b: 1/62 + 1/61, c: 1/63, d: 1/63; equals in the order of trec_eval
@@ -137,12 +120,12 @@ def test_the_best_weight_is_the_highest_then_the_most_even(values, expected):
 
 # ---- consistency of rankings ----
 
-factors = consistency.definition.function
+factors = fusion.consistency.definition.function
 
 
 def by_depth(run, reference, depths):
     table = factors(run, reference, depths)
-    return table.set_index(["query_id", "depth"])[MEASURE].to_dict()
+    return table.set_index(["query_id", "depth"])[fusion.MEASURE].to_dict()
 
 
 def test_the_factor_of_known_lists():
