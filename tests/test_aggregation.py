@@ -135,5 +135,5 @@ def test_the_pipeline_and_the_command_line_sum_the_base_and_its_teacher():
 
 @pytest.mark.slow
 def test_bread_turns_brown_by_browning(store):
-    (best,) = Pipeline(aggregation="max", candidates=20).search("why does bread turn brown", "almanac/16", k=1).itertuples()
+    (best,) = Pipeline(aggregation="max", candidates=5).search("why does bread turn brown", "almanac/16", k=1).itertuples()
     assert best.title == "Browning, Braising and Sous Vide"

@@ -66,20 +66,6 @@ def test_tests_are_the_projects_own():
 shown = comparison.text
 
 
-def test_the_page_shows_means_difference_and_wins_and_what_was_changed_with_its_meaning():
-    text = shown(page("candidates", system("BM25", [0.0, 0.5, 0.5, 0.25], "1")),
-                 page("candidates--x", system("BM25", [1.0, 0.0, 0.5, 0.5], "2"),
-                      parameters={"queries": 400, "depths": [10, 50]}))
-    rows = cells(Fragment(text))
-    (row,) = [row for row in rows if row[0] == "BM25"]
-    assert row[1:3] == ["0.312", "0.500"]
-    assert row[3].startswith("+0.188 [")
-    assert row[5] == "2 / 1 / 1"
-    changed = rows[1]
-    assert changed[:3] == ["depths", "[10, 20]", "[10, 50]"]
-    assert "numbers of candidates" in changed[3]
-
-
 def test_systems_that_did_not_change_or_that_one_page_has_alone_are_named_and_not_tested():
     same = system("BM25", [0, 1], "1")
     text = shown(page("candidates", same, system("both", [0, 1], "1"), system("R = 30", [0, 1]), system("apart", [0, 1])),

@@ -264,7 +264,7 @@ def real(session_store):
     """BM25 on the default chapter's queries, and what its page would be given."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("BOOK_STORE", str(session_store))
-        bed = Testbed("almanac", "passage", queries=400)
+        bed = Testbed("almanac", "passage", queries=200)
         first = RerankingExperiment.of_bm25(bed, 20).baseline()
         yield first, explorer.collect(bed, {"BM25": first}, explorer.labels(bed), 10, 10_000)
 

@@ -73,28 +73,6 @@ def test_the_header_has_the_schemas_fields_and_types(tmp_path):
     compared(carried.read(exported(tmp_path, q1="a")), SCHEMA)
 
 
-def trec(folder, name, **lists):
-    """A run by query: documents with their scores."""
-    file = folder / name
-    file.write_text("".join(f"{query} Q0 {doc} 1 {score} t\n" for query, docs in lists.items() for doc, score in docs.items()))
-    return file
-
-
-WHOLE = {"a": 3.0, "b": 2.0, "c": 1.0}
-
-
-@pytest.mark.parametrize("other, causes", [
-    ({"q": WHOLE, "r": WHOLE}, []), ({"q": WHOLE}, ["Queries"]),
-    ({"q": {"a": 3.0, "b": 2.0}, "r": WHOLE}, ["Truncation"]),
-    ({"q": {"a": 3.001, "b": 2.0, "c": 1.0}, "r": WHOLE}, ["Numerics"]),
-    ({"q": {"a": 2.0, "b": 3.0, "c": 1.0}, "r": WHOLE}, ["Order", "Scores"]),
-    ({"q": {"a": 3.0, "c": 3.0, "b": 2.9}, "r": WHOLE}, ["Ties", "Scores"]),
-    ({"q": {"a": 30.0, "b": 20.0, "c": 10.0}, "r": {"a": 30.0, "b": 20.0, "c": 10.0}}, ["Scale"])])
-def test_why_two_runs_differ(tmp_path, other, causes):
-    told = why(trec(tmp_path, "one", q=WHOLE, r=WHOLE), trec(tmp_path, "two", **other))
-    assert [line.partition(":")[0] for line in told] == (causes or ["The runs are equal"])
-
-
 def test_versions_and_parameters_of_two_headers_are_compared(tmp_path):
     for name, changes in (("one", {}), ("two", {"versions": {"pyserini": "1.7.0"}, "numerics": "cpu-bf16"})):
         (tmp_path / name).mkdir()

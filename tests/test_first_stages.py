@@ -86,7 +86,7 @@ def test_the_size_is_that_of_all_files_but_the_manifest(tmp_path):
 @slow
 def test_every_stage_ranks_and_is_timed(recipes, bed, store):
     names = ["bm25", "deepct", "repbert", "untrained", "minilm"]
-    step = recipes.latencies(names, bed, 99, timed=9, rounds=3)  # more texts and queries than there are
+    step = recipes.latencies(names, bed, 99, timed=9, rounds=2)  # more texts and queries than there are
     threads = faiss.omp_get_max_threads()
     result = step.value()
     assert faiss.omp_get_max_threads() == threads
@@ -96,7 +96,7 @@ def test_every_stage_ranks_and_is_timed(recipes, bed, store):
         assert run.groupby("query_id").size().max() <= 2
         assert "p2" in set(run.loc[run["query_id"] == "q2", "doc_id"])
         times = result["stages"][name]
-        assert all(len(rounds) == 3 and min(rounds) > 0 for rounds in times.values())
+        assert all(len(rounds) == 2 and min(rounds) > 0 for rounds in times.values())
         assert ("encode" in times) == (name not in ("bm25", "deepct"))
         assert folder_size(recipes.searched(name, bed)).value()["bytes"] > 1000
     assert rebuild(step.recipe()).key == step.key

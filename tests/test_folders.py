@@ -76,11 +76,6 @@ def test_a_part_has_the_digest_of_what_its_files_hold_now_packed_or_not(make, tm
 
 # ---- what the real data has, and is not refused ----
 
-def test_documents_without_a_body_are_kept(make):
-    collection = make({"docs.tsv": "d1\thttp://x\tTitle\tbody\nd2\thttp://y\t\t\nd3\thttp://z\tOnly title\t \n"})
-    assert list(collection.texts("document"))[1:] == [Text("d2", "", ""), Text("d3", "Only title", " ")]
-
-
 def test_judgments_of_other_queries_are_left_out(make):
     collection = make({"qrels.tsv": "q1 0 p1 1\nq9 0 p1 1\nq9 0 p2 1\n"})
     assert collection.qrels("passage", "test")["query_id"].tolist() == ["q1"]
