@@ -19,7 +19,6 @@ from helpers import paths
 from helpers.data.texts import Text
 from helpers.evaluation.verdicts import UNTESTED, as_label
 from helpers.pages import explorer, plots
-from helpers.pages import explorer as story
 from helpers.pages import page as pages
 from helpers.pages.fragments import Fragment, Html, badge, details, linked, table
 from helpers.pages.fragments import explored as query_link
@@ -63,7 +62,7 @@ def explored(texts: list[str], book: Path) -> list[Fragment]:
     known = Texts({doc: Text(doc, text, text) for doc, text in zip("abcdef", [*labels, labels[0]], strict=True)})
     with patch.object(explorer, "Texts", lambda folder: known), patch.object(paths, "BOOK", book):
         content = explorer.collect(bed, systems, pd.DataFrame({"style": labels}), 3, 0)
-        return [story.show(content, systems), story.examples(content, 3), story.by_label(content)]
+        return [explorer.show(content, systems), explorer.examples(content, 3), explorer.by_label(content)]
 
 
 def with_outputs(title: str, outputs: list[Fragment]) -> nbformat.NotebookNode:

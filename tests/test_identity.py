@@ -5,11 +5,10 @@ from math import isnan
 from types import SimpleNamespace
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from helpers.evaluation.identity import by_query, identity_gap, without_rivals
-from helpers.evaluation.significance import TrainingNoise, paired, remembered
+from helpers.evaluation.significance import TrainingNoise, paired
 from helpers.pages.identity import identity_table, knows_articles
 from helpers.systems.evaluated import Evaluation, pretrainings, trainings
 from helpers.systems.recipe import recipe
@@ -115,20 +114,6 @@ def test_what_two_systems_share_cancels():
 
 
 # ---- what is computed once ----
-
-def test_the_same_values_are_computed_once():
-    calls = []
-
-    @remembered
-    def total(values, times=1):
-        """A sum."""
-        calls.append(times)
-        return times * float(np.sum(values))
-
-    assert total([1.0, 2.0]) == total(pd.Series([1.0, 2.0])) == total([2.0, 1.0]) == 3
-    assert total(np.array([1.0, 2.0]), times=2) == 6
-    assert calls == [1, 1, 2]
-
 
 def test_a_comparison_is_remembered_with_its_noise():
     ours, theirs = np.array([0.5, 1.0, 0.25]), np.array([0.25, 0.5, 0.5])

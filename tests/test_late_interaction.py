@@ -36,11 +36,6 @@ def test_a_padded_batch_has_the_same_sums_and_its_special_tokens_and_padding_cou
     ours.sum().backward()
 
 
-def test_words_are_what_stands_between_the_special_tokens():
-    mask = torch.tensor([[1, 1, 1, 1], [1, 1, 1, 0], [1, 1, 0, 0]])
-    assert words(mask).int().tolist() == [[0, 1, 1, 0], [0, 1, 0, 0], [0, 0, 0, 0]]
-
-
 @pytest.mark.slow
 def test_token_vectors_have_length_one_and_pool_to_the_vector_of_the_text():
     encoder = Encoder(backbone.resolve("packaged:0"), None, "mean", normalise=False, token_types=False)

@@ -2,7 +2,6 @@
 
 import json
 import math
-import os
 from types import SimpleNamespace
 
 import numpy as np
@@ -126,20 +125,6 @@ def test_machines_are_told_apart(cpu, flags, gpu, kind, name):
     assert (timing.kind(of), timing.name_of(of)) == (kind, name)
 
 
-@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="only Linux ties a process to a core")
-def test_one_core_is_one_core():
-    before = os.sched_getaffinity(0), dict(os.environ)
-    try:
-        machine.one_core()
-        assert len(os.sched_getaffinity(0)) == 1
-        assert os.sched_getaffinity(0) <= before[0]
-        assert os.environ["OMP_NUM_THREADS"] == "1"
-    finally:
-        os.sched_setaffinity(0, before[0])
-        os.environ.clear()
-        os.environ.update(before[1])
-
-
 # ---- files ----
 
 @pytest.fixture
@@ -200,20 +185,14 @@ SECTION = {"small": False, "items": 10, "flops": 400.0, "product_flops": 100.0, 
     measurements.CROSS_ENCODER: {"seconds": [32.0, 60.0]}}}
 
 
-def test_a_rate_is_that_of_an_item_and_in_training_of_a_real_token():
+def test_a_rate_is_that_of_an_item_or_a_real_token_and_ratios_are_taken_within_each_round():
     assert per_item(SECTION, measurements.OURS) == [0.8, 1.0]
     training = {**SECTION, "steps": 2, "tokens": {measurements.OURS: {"real": 4, "padded": 8}}}
     assert per_item(training, measurements.OURS) == [2.0, 2.5]
-
-
-def test_the_ratio_to_the_books_code():
     interval = measured(rerank=SECTION).against_ours("rerank", measurements.CROSS_ENCODER)
     assert (interval.median, interval.low, interval.high) == (5.0, 4.0, 6.0)
-
-
-def test_the_share_of_the_matrix_rate_is_taken_within_each_round():
-    interval = fraction(SECTION, measurements.OURS)  # 400/8 over 100/1, and 400/10 over 100/2
-    assert (interval.low, interval.high) == pytest.approx((0.5, 0.8))
+    share = fraction(SECTION, measurements.OURS)  # 400/8 over 100/1, and 400/10 over 100/2
+    assert (share.low, share.high) == pytest.approx((0.5, 0.8))
 
 
 @pytest.mark.parametrize("sections, told", [

@@ -74,12 +74,6 @@ def test_queries_are_reported_in_the_order_asked_for():
     assert per_query(RUN, QRELS, ["RR@10"]).index.tolist() == ["q1", "q2", "q3", "q4"]  # those of the judgments
 
 
-def test_parsed_measures_carry_the_level():
-    assert str(parse("RR@10", min_relevance=2)) == "RR(rel=2)@10"
-    assert str(parse("RR@10")) == "RR@10"
-    assert str(parse("nDCG@10", min_relevance=2)) == "nDCG@10"
-
-
 @pytest.mark.parametrize("name, below", [
     ("RR@10", 1 / 2), ("RR", 1 / 2), ("AP", 1 / 2), ("AP@100", 1 / 2), ("nDCG@10", 1 / log2(3)), ("P@1", 0), ("R@1", 0),
     ("Success@1", 0)])

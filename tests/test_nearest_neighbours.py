@@ -12,24 +12,7 @@ from helpers.data.runs import ranked
 from helpers.data.texts import write_store
 from helpers.encoders import nearest_neighbours as nn
 from helpers.encoders.embeddings import PASSAGES, QUERIES, dense_window_scores
-from helpers.encoders.nearest_neighbours import (
-    DEPTH,
-    EXACT,
-    HNSW,
-    IVF,
-    NO_SETTING,
-    WHOLE,
-    ann_runs,
-    build,
-    compressed,
-    compressed_runs,
-    neighbour_distance,
-    neighbours,
-    recall,
-    resized,
-    run_of,
-    search,
-)
+from helpers.encoders.nearest_neighbours import EXACT, HNSW, IVF, NO_SETTING, WHOLE
 from helpers.networks import backbone
 
 # ---- indexes ----
@@ -54,41 +37,25 @@ def measured(folders, size=300, known=None):
 @pytest.mark.parametrize("kind, setting", [(EXACT, NO_SETTING), (IVF, 17), (HNSW, 300)])
 def test_a_search_that_looks_everywhere_is_brute_force(kind, setting):
     texts, queries = vectors(300), vectors(20, seed=2)  # IVF: 17 clusters, the square root of 300
-    places, scores = neighbours(build(kind, texts, 16, 1), kind, setting, queries)
+    places, scores = nn.neighbours(nn.build(kind, texts, 16, 1), kind, setting, queries)
     products = queries @ texts.T
-    expected = np.argsort(-products, axis=1)[:, :DEPTH]
+    expected = np.argsort(-products, axis=1)[:, :nn.DEPTH]
     assert places.tolist() == expected.tolist()
     assert np.allclose(scores, np.take_along_axis(products, expected, 1), atol=1e-6)
 
 
 @pytest.mark.parametrize("kind", [HNSW, IVF])
 def test_an_index_is_seeded(kind):
-    first, again, other = (faiss.serialize_index(build(kind, vectors(300), 4, seed)) for seed in (1, 1, 2))
+    first, again, other = (faiss.serialize_index(nn.build(kind, vectors(300), 4, seed)) for seed in (1, 1, 2))
     assert np.array_equal(first, again)
     assert not np.array_equal(first, other)
-
-
-def test_a_cluster_that_is_not_searched_hides_its_neighbours():
-    """Two clouds; the query lies between them, a little nearer to the first, and half of its neighbours are in the second."""
-    rng = np.random.default_rng(1)
-    clouds = [axis + 0.01 * rng.standard_normal((5, 16)).astype(np.float32) for axis in np.eye(2, 16, dtype=np.float32)]
-    texts = np.concatenate(clouds).astype(np.float32)
-    query = np.eye(1, 16, dtype=np.float32) * 1.1 + np.eye(2, 16, dtype=np.float32)[1:]
-    index = faiss.index_factory(16, "IVF2,Flat", faiss.METRIC_INNER_PRODUCT)
-    index.train(texts)
-    index.add(texts)
-    truth = neighbours(build(EXACT, texts, 4, 1), EXACT, NO_SETTING, query)[0]
-    one, both = (neighbours(index, IVF, nprobe, query)[0] for nprobe in (1, 2))
-    assert recall(one, truth).tolist() == [0.5]
-    assert sorted(one[0]) == [-1] * 5 + [0, 1, 2, 3, 4]
-    assert recall(both, truth).tolist() == [1.0]
 
 
 @pytest.mark.parametrize("places, truth, expected", [
     ([[1, 2, 3, 4]], [[4, 3, 2, 1]], [1.0]), ([[1, 2, 9, 8]], [[1, 2, 3, 4]], [0.5]), ([[9], [1]], [[1], [1]], [0.0, 1.0]),
     ([[1, -1, -1]], [[1, 2, 3]], [1 / 3]), ([[1, 2, -1]], [[2, 1, -1]], [1.0]), ([[5, -1]], [[1, -1]], [0.0])])
 def test_recall_is_the_share_of_the_true_neighbours(places, truth, expected):
-    assert recall(np.array(places), np.array(truth)).tolist() == pytest.approx(expected)
+    assert nn.recall(np.array(places), np.array(truth)).tolist() == pytest.approx(expected)
 
 
 def test_rates_are_medians_and_quartiles_of_the_rounds_but_the_first(monkeypatch):
@@ -97,7 +64,7 @@ def test_rates_are_medians_and_quartiles_of_the_rounds_but_the_first(monkeypatch
 
     class Index:
         def search(self, queries, depth):
-            assert depth == DEPTH
+            assert depth == nn.DEPTH
             clock[0] += next(spent[len(queries)])
 
     monkeypatch.setattr(speeds.time, "thread_time", lambda: clock[0])
@@ -134,9 +101,9 @@ def test_places_that_are_none_are_no_passages(tmp_path, monkeypatch):
     np.save(tmp_path / QUERIES, vectors(2, seed=2))
     monkeypatch.setattr(nn, "Texts", lambda _: [type("Text", (), {"doc_id": f"p{n}"}) for n in range(4)])
     queries = pd.DataFrame({"query_id": ["a", "b"], "text": "x"})
-    runs = ann_runs.__wrapped__(tmp_path, tmp_path, None, queries, 8, [40], [1], 1)
-    assert run_of(runs, kind=EXACT, setting=0).groupby("query_id").size().tolist() == [4, 4]
-    assert run_of(runs, kind=IVF, setting=1).groupby("query_id").size().max() < 4
+    runs = nn.ann_runs.__wrapped__(tmp_path, tmp_path, None, queries, 8, [40], [1], 1)
+    assert nn.run_of(runs, kind=EXACT, setting=0).groupby("query_id").size().tolist() == [4, 4]
+    assert nn.run_of(runs, kind=IVF, setting=1).groupby("query_id").size().max() < 4
 
 
 # ---- a larger collection, made of the real one ----
@@ -152,7 +119,7 @@ def rows(vectors):
 
 @pytest.mark.parametrize("size", [1, 20, 50, 51, 200])
 def test_every_vector_has_length_one(real, size):
-    copies = resized(real, size, noise=1.0, seed=1)
+    copies = nn.resized(real, size, noise=1.0, seed=1)
     assert copies.shape == (size, 16)
     assert copies.dtype == np.float32
     assert np.allclose(np.linalg.norm(copies, axis=1), 1, atol=1e-6)
@@ -160,13 +127,13 @@ def test_every_vector_has_length_one(real, size):
 
 def test_a_smaller_collection_is_the_beginning_of_a_larger_one(real, monkeypatch):
     monkeypatch.setattr(nn, "BLOCK", 30)  # the last block is cut
-    largest = resized(real, 200, 1.0, 1)
+    largest = nn.resized(real, 200, 1.0, 1)
     for size in (10, 50, 60, 80, 113):
-        assert np.array_equal(resized(real, size, 1.0, 1), largest[:size])
+        assert np.array_equal(nn.resized(real, size, 1.0, 1), largest[:size])
 
 
 def test_a_part_is_of_real_vectors_in_random_order_and_a_larger_one_has_them_all_and_others(real):
-    part, copies = (resized(real, size, 1.0, 1) for size in (20, 120))
+    part, copies = (nn.resized(real, size, 1.0, 1) for size in (20, 120))
     assert rows(part) < rows(real) == rows(copies[:50])
     assert (len(rows(part)), len(rows(copies))) == (20, 120)
     assert not np.array_equal(part, real[:20])
@@ -174,8 +141,8 @@ def test_a_part_is_of_real_vectors_in_random_order_and_a_larger_one_has_them_all
 
 @pytest.mark.parametrize("noise", [0.25, 0.5])
 def test_the_noise_is_as_long_as_it_should_be(real, noise):
-    expected = noise * neighbour_distance(real, 1)
-    copies = resized(real, 2050, noise, 1)[50:]
+    expected = noise * nn.neighbour_distance(real, 1)
+    copies = nn.resized(real, 2050, noise, 1)[50:]
     cosines = (copies @ real.T).max(1)
     # noise at a right angle to its original, as it is nearly in many dimensions: cosine 1 / sqrt(1 + noise^2)
     assert np.median(cosines) == pytest.approx(1 / np.sqrt(1 + expected**2), abs=0.03)
@@ -184,12 +151,12 @@ def test_the_noise_is_as_long_as_it_should_be(real, noise):
 def test_the_distance_to_the_nearest_other_vector_against_brute_force(real):
     distances = np.linalg.norm(real[:, None] - real[None], axis=2)
     np.fill_diagonal(distances, np.inf)
-    assert neighbour_distance(real, 1) == pytest.approx(np.median(distances.min(1)), rel=1e-4)
+    assert nn.neighbour_distance(real, 1) == pytest.approx(np.median(distances.min(1)), rel=1e-4)
 
 
 def test_a_single_vector_has_no_neighbour_and_is_copied(real):
-    assert neighbour_distance(real[:1], 1) == 0.0
-    assert np.allclose(resized(real[:1], 5, 1.0, 1), real[:1], atol=1e-6)
+    assert nn.neighbour_distance(real[:1], 1) == 0.0
+    assert np.allclose(nn.resized(real[:1], 5, 1.0, 1), real[:1], atol=1e-6)
 
 
 # ---- exact search ----
@@ -200,7 +167,7 @@ def test_search_is_numpys_brute_force(depth, block, monkeypatch):
     monkeypatch.setattr(nn, "BLOCK", block)
     random = np.random.default_rng(depth)
     passages, queries = (random.normal(size=(n, 16)).astype(np.float32) for n in (200, 7))
-    places, scores = search(passages, queries, depth)
+    places, scores = nn.search(passages, queries, depth)
     order = np.argsort(-scores, axis=1)[:, :depth]
     products = queries.astype(np.float64) @ passages.astype(np.float64).T
     assert np.take_along_axis(places, order, 1).tolist() == np.argsort(-products, axis=1)[:, :depth].tolist()
@@ -214,7 +181,7 @@ def test_all_that_ties_with_the_last_is_found(block, monkeypatch):
     passages = random.normal(size=(100, 48)).astype(np.float32)
     passages[10:90] = passages[10]  # eighty copies, more than are asked for at first
     queries = passages[[10]] + 0.01
-    places, scores = search(passages, queries, 5)
+    places, scores = nn.search(passages, queries, 5)
     assert set(range(10, 90)) <= set(places[0].tolist())
     assert len(set(scores[0, np.isin(places[0], np.arange(10, 90))].tolist())) == 1  # and no copy scores better by rounding
 
@@ -246,39 +213,31 @@ def test_no_queries_give_an_empty_run(tmp_path):
 @pytest.mark.parametrize("code, expected", [(WHOLE, 64), ("SQ8", 16), ("SQ4", 8), ("PQ8", 8), ("PQ4", 4), ("PCA8,SQ8", 8),
                                             ("PCA8,Flat", 32), ("first8,Flat", 32), ("first8,SQ8", 8)])
 def test_the_bytes_of_a_vector_of_sixteen_dimensions(code, expected):
-    assert compressed(code, vectors(300), 1).sa_code_size() == expected
+    assert nn.compressed(code, vectors(300), 1).sa_code_size() == expected
 
 
 def test_a_vector_cut_short_has_length_one_again():
     texts, queries = vectors(300), vectors(20, seed=2)
     short = texts[:, :8] / np.linalg.norm(texts[:, :8], axis=1, keepdims=True)
     short_queries = queries[:, :8] / np.linalg.norm(queries[:, :8], axis=1, keepdims=True)
-    scores, places = compressed("first8,Flat", texts, 1).search(queries, 10)
+    scores, places = nn.compressed("first8,Flat", texts, 1).search(queries, 10)
     products = short_queries @ short.T
     assert places.tolist() == np.argsort(-products, axis=1)[:, :10].tolist()
     assert np.allclose(scores, np.take_along_axis(products, places, 1), atol=1e-6)
 
 
-def test_eight_bits_round_by_hand():
-    """Two values a dimension, the ends of its range: eight bits hold them without an error, and the inner product is theirs."""
-    texts = np.array([[0, 1], [1, 0], [1, 1]], dtype=np.float32)
-    scores, places = compressed("SQ8", texts, 1).search(np.array([[2, 1]], dtype=np.float32), 3)
-    assert places.tolist() == [[2, 1, 0]]
-    assert scores[0] == pytest.approx([3, 2, 1], abs=0.02)
-
-
 def test_product_quantisation_is_seeded_and_orders_no_numbers():
-    same, again, other = (faiss.serialize_index(compressed("PQ4", vectors(300), seed)) for seed in (1, 1, 2))
+    same, again, other = (faiss.serialize_index(nn.compressed("PQ4", vectors(300), seed)) for seed in (1, 1, 2))
     assert np.array_equal(same, again)
     assert not np.array_equal(same, other)
-    assert not compressed("PQ4", vectors(300), 1).do_polysemous_training
+    assert not nn.compressed("PQ4", vectors(300), 1).do_polysemous_training
 
 
 def test_the_runs_have_ten_passages_of_every_query_for_every_code(folders, monkeypatch):
     monkeypatch.setattr(nn, "Texts", lambda store: [type("Text", (), {"doc_id": f"d{n}"}) for n in range(300)])
     queries = pd.DataFrame({"query_id": [f"q{n}" for n in range(20)]})
-    runs = compressed_runs.__wrapped__(*folders, None, queries, [WHOLE, "SQ8"], 1)
-    whole = run_of(runs, code=WHOLE)
+    runs = nn.compressed_runs.__wrapped__(*folders, None, queries, [WHOLE, "SQ8"], 1)
+    whole = nn.run_of(runs, code=WHOLE)
     assert whole.groupby("query_id").size().tolist() == [10] * 20
     first = (vectors(20, seed=2) @ vectors(300).T)[0].argmax()
     assert whole[whole["query_id"] == "q0"].iloc[0]["doc_id"] == f"d{first}"
