@@ -11,9 +11,8 @@ from helpers.data.collection_base import Text
 from helpers.data.runs import ranked
 from helpers.data.texts import write_store
 from helpers.encoders import nearest_neighbours as nn
-from helpers.encoders.embeddings import PASSAGES, QUERIES, dense_window_scores
+from helpers.encoders.embeddings import PASSAGES, QUERIES
 from helpers.encoders.nearest_neighbours import EXACT, HNSW, IVF, NO_SETTING, WHOLE
-from helpers.networks import backbone
 
 # ---- indexes ----
 
@@ -250,18 +249,3 @@ def test_speed_and_recall_of_each_code(folders):
     assert table.loc[WHOLE, "recall"] == 1.0 > table.loc["SQ8", "recall"] > table.loc["PQ4", "recall"]
     assert table["bytes"].tolist() == [64, 16, 4]
     assert (table["alone_low"] <= table["alone_high"]).all()
-
-
-# ---- dense scores ----
-
-@pytest.mark.slow
-def test_it_agrees_with_sentence_transformers(bed):
-    from sentence_transformers import SentenceTransformer
-
-    encoder = backbone.resolve("packaged")
-    model = SentenceTransformer(encoder.source, device="cpu")
-    query = bed.query_frame.set_index("query_id").loc["q1", "text"]
-    vectors = model.encode([query, "Bread Why bread turns brown in the oven. Sugars and proteins react in the heat."])
-    scores = dense_window_scores(encoder, bed.bm25(0.9, 0.4, 10), bed.query_step, bed.store, bed.tokens(encoder), 10, 256).value()
-    ours = scores[(scores["query_id"] == "q1") & (scores["doc_id"] == "d1#0")]["score"].iloc[0]
-    assert ours == pytest.approx(float(np.dot(*vectors)), abs=0.01)

@@ -1,4 +1,4 @@
-"""A bi-encoder of others as the first stage: its scores are those of its own files, computed here with transformers alone."""
+"""Models of others as first stages and re-rankers: their scores are those of their own files, read by others' code."""
 
 import json
 
@@ -17,9 +17,13 @@ from helpers.pages import stages
 from helpers.systems.first_stages import GivenFirstStage, first_stages
 from helpers.systems.pipeline import Pipeline
 from helpers.systems.testbed import Testbed
+from helpers.systems.zero_shot import GivenReranker, ZeroShotReranker
 from press.search_command import search
 
 pytestmark = pytest.mark.slow
+
+# ---- bi-encoders as the first stage, beside transformers alone ----
+
 LENGTH = 9  # tokens that the models read: less than the texts have
 PROMPTS = {"query": "query: ", "document": "passage: "}
 
@@ -45,15 +49,19 @@ def saved(folder, pooling="cls_token", similarity="cosine", modules=("Transforme
     return str(folder)
 
 
-def by_hand(folder, text, prompt, pooling, normalise):
-    """A text's vector by transformers alone."""
+def by_hand(folder, pooling, normalise):
+    """A function that gives a text's vector by transformers alone."""
     from transformers import AutoModel, AutoTokenizer
 
-    fed = AutoTokenizer.from_pretrained(folder)(prompt + text, truncation=True, max_length=LENGTH, return_tensors="pt")
-    with torch.no_grad():
-        states = AutoModel.from_pretrained(folder).eval()(**fed).last_hidden_state[0].numpy()
-    vector = states[0] if pooling == "cls_token" else states.mean(0)
-    return vector / np.linalg.norm(vector) if normalise else vector
+    tokenizer, model = AutoTokenizer.from_pretrained(folder), AutoModel.from_pretrained(folder).eval()
+
+    @torch.no_grad()
+    def vector_of(text):
+        fed = tokenizer(text, truncation=True, max_length=LENGTH, return_tensors="pt")
+        states = model(**fed).last_hidden_state[0].numpy()
+        vector = states[0] if pooling == "cls_token" else states.mean(0)
+        return vector / np.linalg.norm(vector) if normalise else vector
+    return vector_of
 
 
 @pytest.fixture
@@ -67,13 +75,12 @@ def bed(folder, store):
     ("cls_token", "dot", ("Transformer", "Pooling"), {"query": "ask ", "document": ""})])
 def test_the_ranking_is_that_of_the_models_own_files(bed, tmp_path, pooling, similarity, modules, prompts):
     model = saved(tmp_path / "own", pooling, similarity, modules, prompts)
-    found, normalise = GivenFirstStage(model).run(bed, 10).value(), similarity == "cosine"
-    expected = {}
+    found = GivenFirstStage(model).run(bed, 10).value()
+    vector_of, expected = by_hand(model, pooling, similarity == "cosine"), {}
     for query, text in bed.query_frame[["query_id", "text"]].itertuples(index=False):
-        asked = by_hand(model, text, prompts.get("query", ""), pooling, normalise)
+        asked = vector_of(prompts.get("query", "") + text)
         for document in Texts(bed.store.value()):
-            read = [by_hand(model, window.text, prompts.get("document", ""), pooling, normalise)
-                    for window in windows(document, bed.words, bed.overlap)]
+            read = [vector_of(prompts.get("document", "") + window.text) for window in windows(document, bed.words, bed.overlap)]
             expected[query, document.doc_id] = max(float(asked @ vector) for vector in read)
     scores = found.set_index(["query_id", "doc_id"])["score"].to_dict()
     assert scores == approx(expected, abs=1e-5)
@@ -134,3 +141,63 @@ def test_a_folder_that_does_not_say_how_it_pools_is_refused(bed, tmp_path):
                          ("hub:a/b", "no revision")):
         with pytest.raises(BadInput, match=words):
             GivenFirstStage(wrong).run(bed, 2).value()
+
+
+# ---- re-rankers, beside sentence-transformers ----
+
+def cross_encoder(folder, labels=1, kind="roberta"):
+    """A folder with a small cross-encoder: random weights, MiniLM's words; by default of a kind that tells no segments apart."""
+    from transformers import AutoConfig, AutoModelForSequenceClassification
+
+    torch.manual_seed(1)
+    config = AutoConfig.for_model(kind, vocab_size=30522, hidden_size=32, num_hidden_layers=1, num_attention_heads=2,
+                                  intermediate_size=64, max_position_embeddings=130, num_labels=labels, pad_token_id=0)
+    AutoModelForSequenceClassification.from_config(config).save_pretrained(folder)
+    backbone.resolve("packaged").tokenizer().save_pretrained(folder)
+    return str(folder)
+
+
+def scored(bed, reranker):
+    """The windows of BM25's first two documents with their queries as texts, and their scores."""
+    found, texts = reranker.scores(bed, bed.bm25(1.2, 0.75, 10), 2).value(), Texts(bed.store.value())
+    asked = dict(bed.query_frame[["query_id", "text"]].to_numpy().tolist())
+    by_id = {window.window_id: window.text for text in texts for window in windows(text, bed.words, bed.overlap)}
+    pairs = [(asked[query], by_id[window]) for query, window in zip(found["query_id"], found["doc_id"], strict=True)]
+    return pairs, found["score"].tolist()
+
+
+@pytest.mark.parametrize("kind", ["roberta", "bert"])
+def test_a_cross_encoders_scores_are_its_own_logits(bed, tmp_path, kind):
+    from sentence_transformers import CrossEncoder
+
+    pairs, scores = scored(bed, GivenReranker(folder := cross_encoder(tmp_path / kind, kind=kind)))
+    own = CrossEncoder(folder, device="cpu", activation_fn=torch.nn.Identity()).predict(pairs)
+    assert len(pairs) > 4 and scores == approx(own.tolist(), abs=1e-5)
+
+
+def test_a_bi_encoder_is_pooled_as_it_says_and_the_packaged_one_by_its_mean(bed, tmp_path):
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.models import Pooling, Transformer
+
+    packaged = backbone.resolve("packaged").source
+    by_cls = SentenceTransformer(modules=[Transformer(packaged), Pooling(384, "cls")], similarity_fn_name="dot")
+    by_cls.save(str(tmp_path / "own"))
+    for reranker, folder in ((GivenReranker(str(tmp_path / "own")), str(tmp_path / "own")), (ZeroShotReranker(), packaged)):
+        pairs, scores = scored(bed, reranker)
+        model = SentenceTransformer(folder, device="cpu")
+        asked, read = (model.encode(list(side)) for side in zip(*pairs, strict=True))
+        assert scores == approx((asked * read).sum(1).tolist(), rel=1e-4, abs=0.01)
+
+
+def test_the_pipeline_and_the_command_take_a_given_reranker(folder, store, tmp_path):
+    model = cross_encoder(tmp_path / "ce")
+    whole = Pipeline(GivenReranker(model), None, 20, "max").search("brown bread", str(folder))
+    assert search(["brown bread"], str(folder), "", model, "none", 10).equals(whole)
+    assert len(whole) > 1
+
+
+def test_what_cannot_score_is_told(bed, tiny, tmp_path):
+    for model, words in ((cross_encoder(tmp_path / "two", 2), "2 values"), ("packaged:0", "no whole model"),
+                         (str(tiny.model.value()), "no whole model"), ("./nowhere", "no backbone"), ("hub:a/b", "no revision")):
+        with pytest.raises(BadInput, match=words):
+            GivenReranker(model).scores(bed, bed.bm25(1.2, 0.75, 10), 2).value()
