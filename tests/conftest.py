@@ -47,6 +47,12 @@ def pytest_xdist_make_scheduler(config, log):
     return ByGroup(config, log)
 
 
+def pytest_itemcollected(item):
+    """What asks for something that trains is slow."""
+    if {"tiny", "folder_of_texts", "trained", "small_vocabulary"} & set(item.fixturenames):
+        item.add_marker("slow")
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items):
     """The mini book comes first, since it takes longest."""

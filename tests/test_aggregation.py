@@ -57,13 +57,11 @@ def test_documents_that_were_not_scored_follow_in_their_old_order():
 
 # ---- re-ranking ----
 
-@pytest.mark.slow
 def test_the_seed_decides_the_head(tiny, store):
     heads = [load_file(replace(tiny, seed=seed).model.value() / "model.safetensors")["classifier.weight"] for seed in (1, 2)]
     assert not torch.equal(*heads)
 
 
-@pytest.mark.slow
 def test_bf16_agrees_with_fp32_and_does_not_make_ties(tiny, store, monkeypatch):
     random = np.random.default_rng(2)
     inputs = [(random.integers(1000, 5000, size=30).tolist(), [0] * 30) for _ in range(200)]
@@ -75,7 +73,6 @@ def test_bf16_agrees_with_fp32_and_does_not_make_ties(tiny, store, monkeypatch):
     assert len(set(scores["bf16"].tolist())) > 150
 
 
-@pytest.mark.slow
 def test_every_window_of_the_candidates_is_scored(tiny, folder, store):
     bed = Testbed(str(folder), words=6, overlap=2)
     scores = tiny.scores(bed, bed.bm25(1.2, 0.75, 10), candidates=1).value()

@@ -71,7 +71,6 @@ def small(tmp_path_factory):
     return place
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name, pooling, loss", [
     ("BERT", "mean", "triplet"), ("RoBERTa", "cls", "multi_label_margin"), ("ALBERT", "max", "contrastive"),
     ("DistilBERT", "mean", "triplet"), ("ELECTRA", "cls", "multi_label_margin")])
@@ -171,7 +170,6 @@ def test_training_may_leave_the_drawn_negatives_out_and_the_evaluation_keeps_the
     assert len(split(by_query, 100, 1, 1)[1]) == 3  # a tenth at most
 
 
-@pytest.mark.slow
 def test_an_example_has_a_relevant_passage_negatives_and_all_that_is_judged_relevant(tiny, store):
     bed, encoder = tiny.bed, backbone.resolve(tiny.backbone)
     tokens = WindowTokens(bed.tokens(encoder).value(), bed.store.value())
@@ -186,7 +184,6 @@ def test_an_example_has_a_relevant_passage_negatives_and_all_that_is_judged_rele
         assert encoder.tokenizer().decode(one["query"][1:-1]).split()[2] == TOPICS[int(query[1:])]
 
 
-@pytest.mark.slow
 def test_a_training_logs_losses_and_accuracy_from_before_it_to_its_end(tiny, store):
     log = tiny.log.value()
     assert (log["queries"], log["evaluation_queries"], log["negatives"], log["steps"]) == (7, 1, 14, 2 * 2)
@@ -199,7 +196,6 @@ def test_a_training_logs_losses_and_accuracy_from_before_it_to_its_end(tiny, sto
     assert (early["steps"], early["log"][:3]) == (3, log["log"][:3])  # at the rates of the whole
 
 
-@pytest.mark.slow
 def test_a_run_is_the_brute_force_over_the_embeddings(tiny, passages, store):
     bed = Testbed(str(passages))
     texts, queries = (np.load(step.value() / name) for step, name in (
@@ -211,7 +207,6 @@ def test_a_run_is_the_brute_force_over_the_embeddings(tiny, passages, store):
     assert len(tiny.run(bed, 100).value()) == 8 * 8  # deeper than the collection
 
 
-@pytest.mark.slow
 def test_negatives_may_come_from_an_encoders_own_ranking(tiny, store):
     own = replace(tiny, negatives_from=tiny.zero_shot(), candidates=3)
     pairs = own.pairs.value()
@@ -233,7 +228,6 @@ def test_negatives_may_be_any_text_that_is_not_relevant(tiny, store):
         replace(tiny, negatives_from="hard")
 
 
-@pytest.mark.slow
 def test_a_cross_encoder_may_read_the_negatives_and_teach_its_margins(tiny, store):
     reader = ZeroShotReranker("packaged:0")
     taught = replace(tiny, negatives_from=tiny.zero_shot(), candidates=3, denoised_by=reader, loss="margin_mse", similarity="dot")
@@ -245,7 +239,6 @@ def test_a_cross_encoder_may_read_the_negatives_and_teach_its_margins(tiny, stor
     assert np.isfinite([line["eval_loss"] for line in taught.log.value()["log"] if "eval_loss" in line]).all()
 
 
-@pytest.mark.slow  # every key takes the digest of the weights
 def test_what_decides_the_training_decides_the_key(tiny):
     assert tiny.run(tiny.bed, 3).key == replace(tiny).run(tiny.bed, 3).key
     for change in ({"pooling": "cls"}, {"loss": "contrastive"}, {"margin": 0.5}, {"similarity": "dot"}, {"token_types": True},
@@ -257,7 +250,6 @@ def test_what_decides_the_training_decides_the_key(tiny):
     assert tiny.zero_shot().run(tiny.bed, 3).key == replace(tiny, loss="none", learning_rate=1.0).run(tiny.bed, 3).key
 
 
-@pytest.mark.slow
 def test_a_triplet_without_negatives_is_refused(tiny, store):
     with pytest.raises(ValueError, match="the triplet loss needs a negative"):
         replace(tiny, negatives=0).model.value()

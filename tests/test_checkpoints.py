@@ -59,7 +59,6 @@ def parade(texts, given, place):
                                 "learning_rate": 1e-3, "epochs": 4, "held_out": 4, "seed": 1}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("kind", [pretraining, bi_encoder, listwise, distilled_states, parade])
 def test_an_ended_training_goes_on_bit_for_bit(kind, folder_of_texts, tmp_path, monkeypatch):
     bed, encoder, texts = folder_of_texts
@@ -121,7 +120,6 @@ def test_a_checkpoint_is_there_as_a_whole_or_not_at_all(tmp_path, monkeypatch):
     assert Checkpoints(tmp_path).read() == {"loss": 0.5} and not (tmp_path / "draft").exists()
 
 
-@pytest.mark.slow
 def test_a_step_that_is_called_again_goes_on_and_drops_its_checkpoints(folder_of_texts, monkeypatch):
     from test_condenser import made
 

@@ -1,12 +1,11 @@
 """A variant beside its baseline: paired systems, their tests, and the page that shows them."""
 
-from types import SimpleNamespace
 
-import nbformat
 import pandas as pd
 import pytest
 from markdown_it import MarkdownIt
 
+from dry_steps import write_page
 from helpers import paths
 from helpers.evaluation.significance import paired
 from helpers.pages.carried import System, packed
@@ -99,26 +98,17 @@ def test_without_a_baseline_the_page_says_how_to_get_one(baseline):
 
 
 @pytest.fixture
-def written(tmp_path, monkeypatch):
-    """Writes an executed page with these systems to a book of its own."""
-    monkeypatch.setattr(paths, "CHAPTERS", tmp_path)
-    monkeypatch.setenv("BOOK_STORE", str(tmp_path / "store"))
-
-    def write(name, *systems, **parameters):
-        bundle = Fragment("<p>x</p>", data={"ledger": [], "evaluations": packed(list(systems))})._repr_mimebundle_()
-        code = nbformat.v4.new_code_cell(outputs=[nbformat.v4.new_output("display_data", bundle)])
-        executed = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("# Title"), code])
-        values = {parameter: parameters.get(parameter, 1) for parameter in page_header.chapters.schema("candidates")}
-        request = SimpleNamespace(chapter="candidates", name=name, profile="almanac", values=values, baseline=values, changed={})
-        nbformat.write(page_header.as_page(executed, request, 1.0), tmp_path / f"{name}.ipynb")
-    return write
+def written(places):
+    """Writes an executed page with this system to a book of its own."""
+    places("CHAPTERS")
+    return lambda name, own: write_page(name, {"run": RUN}, {"ledger": [], "evaluations": packed([own])})
 
 
-def test_comparisons_are_written_and_again_when_a_page_changes(written, tmp_path):
+def test_comparisons_are_written_and_again_when_a_page_changes(written):
     written("candidates", system("s", [0, 1], "1"))
-    written("candidates--abc", system("s", [1, 0], "2"), depths=[5])
+    written("candidates--abc", system("s", [1, 0], "2"))
     (target,) = comparison.write_all()
-    assert target == tmp_path / "candidates--abc--compared.md"
+    assert target == paths.CHAPTERS / "candidates--abc--compared.md"
     assert "0.500" in target.read_text()
     written("candidates", system("s", [1, 1], "1"))
     assert comparison.write_all() == [target]

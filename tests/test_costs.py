@@ -54,7 +54,6 @@ def test_a_training_step_reads_three_texts_and_moves_the_weights_once_it_runs():
     assert all(p.grad is None for p in model.parameters())
 
 
-@pytest.mark.slow
 def test_inference_is_timed_for_every_model(store, small_vocabulary):
     threads = torch.get_num_threads()
     times = inference_seconds(TINY, [resolve("packaged:0"), resolve(small_vocabulary)], 2, 4, 3, 1, "fp32", "cpu").value()
@@ -64,7 +63,6 @@ def test_inference_is_timed_for_every_model(store, small_vocabulary):
     assert torch.get_num_threads() == threads
 
 
-@pytest.mark.slow
 def test_training_is_timed_for_every_model(store, small_vocabulary):
     result = training_seconds(TINY, [resolve(small_vocabulary)], 1, 4, 2, 1, "cpu").value()
     assert list(result) == [*TINY, small_vocabulary]

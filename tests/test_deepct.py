@@ -83,7 +83,6 @@ def words_of(tiny, bed):
     return {line["id"]: line["words"] for line in json_lines(tiny.weights(bed).value() / WEIGHTS)}
 
 
-@slow
 def test_a_model_learns_which_words_are_asked_for(tiny, bed):
     log = tiny.log.value()
     assert (log["passages"], log["evaluation_passages"], log["passages_in_all"], log["passages_of_one_query"]) == (2, 1, 3, 3)
@@ -97,7 +96,6 @@ def test_a_model_learns_which_words_are_asked_for(tiny, bed):
     assert not list(tiny.model.value().rglob("*.bin"))  # safetensors only
 
 
-@slow
 def test_every_word_of_every_text_is_weighted_once(tiny, bed):
     weights = words_of(tiny, bed)
     assert list(weights) == [text.doc_id for text in Texts(bed.store.value())]
@@ -140,7 +138,6 @@ def test_the_heaviest_words_of_some_documents(tmp_path):
     assert table.to_numpy().tolist() == [["a", "y", 0.5], ["a", "z", 0.5]]
 
 
-@slow
 def test_fewer_than_two_passages_are_refused(tiny, bed, tmp_path):
     step = tiny.model
     given = {name: value.value() if isinstance(value, Step) else value for name, value in step.arguments.items()}

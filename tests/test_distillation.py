@@ -87,7 +87,6 @@ def teacher(tiny):
     return replace(tiny, backbone="packaged:0,1")
 
 
-@pytest.mark.slow
 def test_a_student_learns_from_its_teacher_and_logs_each_part(teacher, store):
     student = Student(teacher, layers=(0,))
     log = student.log.value()
@@ -100,7 +99,6 @@ def test_a_student_learns_from_its_teacher_and_logs_each_part(teacher, store):
     assert (student.model.value() / "model.safetensors").exists()
 
 
-@pytest.mark.slow
 def test_a_student_starts_as_its_teachers_layers(teacher, store):
     still = replace(teacher, learning_rate=1e-12)  # bf16 weights would not move either way
     student = load_file(Student(still, layers=(1,), learning_rate=1e-12).model.value() / "model.safetensors")
@@ -110,7 +108,6 @@ def test_a_student_starts_as_its_teachers_layers(teacher, store):
     assert torch.allclose(student["classifier.weight"], whole["classifier.weight"].float(), atol=1e-6)
 
 
-@pytest.mark.slow
 def test_a_student_may_start_as_another_model_with_an_order_of_its_own(teacher, store):
     start = replace(teacher, seed=3)
     student = Student(teacher, start=start, learning_rate=1e-12, seed=2)
@@ -148,7 +145,6 @@ def test_what_widens_a_narrower_student_learns_with_it(tmp_path):
         trainer.teach(teacher, {"hidden": 1.0, "attention": 1.0}, 1.0)
 
 
-@pytest.mark.slow
 def test_the_hard_loss_is_the_teachers_own_on_the_same_held_out_queries(teacher, store):
     still = replace(teacher, learning_rate=1e-12)
     losses = [model.log.value()["log"][-1]["eval_loss"] for model in (still, Student(still, layers=(0, 1), learning_rate=1e-12))]

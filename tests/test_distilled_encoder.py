@@ -54,7 +54,6 @@ def test_a_teacher_has_no_dropout_and_no_gradient_and_is_none_of_the_weights():
     assert list(pair.state_dict()) == ["student.weight"]
 
 
-@pytest.mark.slow
 def test_a_student_learns_its_teachers_states_and_loads_as_an_encoder(folder_of_texts):
     bed, whole, _ = folder_of_texts
     cut = replace(whole, layers=(1,))

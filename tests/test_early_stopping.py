@@ -48,7 +48,6 @@ def weights(folder):
     return load_file(folder / "model.safetensors")
 
 
-@pytest.mark.slow
 def test_the_training_is_the_same_whether_or_not_it_is_stopped_early(longer):
     whole = replace(longer, patience=1)
     early = replace(whole, stop_early=True)
@@ -59,7 +58,6 @@ def test_the_training_is_the_same_whether_or_not_it_is_stopped_early(longer):
     assert replace(longer, patience=2).training.key != whole.training.key
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("patience", [1, 9])
 def test_the_log_says_where_the_loss_is_lowest_and_where_the_training_would_end(longer, store, patience):
     log = replace(longer, patience=patience).log.value()
@@ -71,7 +69,6 @@ def test_the_log_says_where_the_loss_is_lowest_and_where_the_training_would_end(
     assert max(losses) == log["steps"]  # the training went on to its end
 
 
-@pytest.mark.slow
 def test_the_stopped_model_is_a_whole_one_of_other_weights_unless_the_last_was_best(longer, store):
     whole = replace(longer, patience=1)
     early = replace(whole, stop_early=True).model.value()

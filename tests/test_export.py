@@ -83,7 +83,6 @@ def test_versions_and_parameters_of_two_headers_are_compared(tmp_path):
         "Metadata: platform, software, libraries, python, pyserini is 1.6.0 in the first, 1.7.0 in the second."]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("losses, activation", [({"bce": 1.0}, "sigmoid"), ({"lce": 1.0}, "identity")])
 def test_an_exported_model_scores_elsewhere_as_it_does_here(tiny, folder, store, tmp_path, monkeypatch, losses, activation):
     import torch
