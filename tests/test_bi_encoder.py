@@ -276,21 +276,16 @@ def test_triplet_by_hand():
     assert triplet(SIMILARITY, POSITIVE, OWN, 1.0).item() == pytest.approx(0.7)
     assert triplet(SIMILARITY, POSITIVE, OWN, 0.5).item() == pytest.approx(0.3)  # the first has its margin: 0
     assert triplet(SIMILARITY, POSITIVE, OWN, 0.0).item() == pytest.approx(0.05)
-
-
-def test_triplet_takes_no_passage_of_another_query():
     changed = SIMILARITY.clone()
-    changed[0, 2:], changed[1, :2] = 99.0, 99.0
+    changed[0, 2:], changed[1, :2] = 99.0, 99.0  # passages of the other query count nothing
     assert triplet(changed, POSITIVE, OWN, 1.0).item() == pytest.approx(0.7)
 
 
 def test_multi_label_margin_by_hand():
     # first: (1-.7)+(1-.4)+(1-.8) = 1.1; second: (1-.3)+(1-.2)+(1+.1) = 2.6; each over four passages
     assert multi_label_margin(SIMILARITY, RELEVANT).item() == pytest.approx((1.1 + 2.6) / 4 / 2)
-
-
-def test_a_relevant_passage_of_another_query_is_a_positive():
-    # first: i = 0: (1-.7)+(1-.8) = .5; i = 2: (1-.3)+(1-.4) = 1.3; the pair of both relevant ones costs nothing
+    # a relevant passage of another query is a positive; first: i = 0: (1-.7)+(1-.8) = .5; i = 2: (1-.3)+(1-.4) = 1.3; the pair
+    # of both relevant ones costs nothing
     assert multi_label_margin(SIMILARITY, BOTH).item() == pytest.approx((1.8 + 2.6) / 4 / 2)
 
 

@@ -9,10 +9,16 @@ from helpers.systems.evaluated import over_seeds, values_of
 from toys import of_values
 
 
-def test_seeds_are_averaged_for_each_query_and_their_means_kept():
+def test_seeds_are_averaged_for_each_query_and_their_means_kept_and_some_queries_taken():
     both = over_seeds("s", [of_values([1.0, 0.0, 0.5], "a"), of_values([0.5, 0.5, 0.5], "b")])
     assert both.values["RR@10"].tolist() == [0.75, 0.25, 0.5]
     assert both.seed_means["RR@10"].tolist() == [0.5, 0.5]
+    part = both.on(["q2", "q0"])
+    assert part.values["RR@10"].to_dict() == {"q2": 0.5, "q0": 0.75}
+    assert part.seed_means["RR@10"].tolist() == [0.75, 0.5]  # on these queries
+    assert (part.label, part.source, len(both.values)) == ("s", both.source, 3)
+    with pytest.raises(KeyError):
+        both.on(["q9"])
     triplets = [replace(of_values([1.0, 0.0], name), unit="triplets") for name in "ab"]
     assert over_seeds("s", triplets).unit == "triplets"
 
@@ -72,16 +78,6 @@ def test_many_rows_that_were_not_measured_are_folded():
     head, fold, _ = shown.html.split("<details")
     assert "ELECTRA" not in head and "The study&#x27;s 15 other rows, whose systems are not run here" in fold
     assert all(f"{name} / Max" in fold for name in ("BERT", "ALBERT", "ELECTRA")) and fold.count("not tested") == 15
-
-
-def test_a_system_on_some_of_its_queries():
-    both = over_seeds("s", [of_values([1.0, 0.0, 0.5], "a"), of_values([0.5, 0.5, 0.5], "b")])
-    part = both.on(["q2", "q0"])
-    assert part.values["RR@10"].to_dict() == {"q2": 0.5, "q0": 0.75}
-    assert part.seed_means["RR@10"].tolist() == [0.75, 0.5]  # on these queries
-    assert (part.label, part.source, len(both.values)) == ("s", both.source, 3)
-    with pytest.raises(KeyError):
-        both.on(["q9"])
 
 
 def test_a_part_of_a_systems_values_and_its_lead_over_a_system_without_seeds_are_taken_run_by_run():
