@@ -27,12 +27,6 @@ def packed_sleep(seconds: int) -> int:
     return seconds
 
 
-@step(version=1, form="json", network=True)
-def packed_slow(number: int) -> list[int]:
-    time.sleep(0.3)
-    return list(range(number, number + 200_000))
-
-
 @step(version=1, form="json", timing=True)
 def packed_timing(number: int) -> int:
     return number

@@ -77,24 +77,26 @@ def test_negatives_are_taken_from_the_lists_in_turns_and_once():
     assert sorted(number // 10 for number in drawn) == [0, 0, 1, 1]
 
 
+def labelled(folder, words, runs, size, seed=1, qrels=None, embeddings=()):
+    """Groups of the folder's train queries, of the candidates in runs."""
+    bed = Testbed(str(folder), splits=("train",), words=words, overlap=0)
+    return labelled_groups.definition.function(bed.query_frame, bed.qrels if qrels is None else qrels, 1, runs, bed.store.value(),
+                                               bed.tokens(backbone.resolve("packaged")).value(), size, 40, seed, *embeddings)
+
+
 @pytest.mark.parametrize("taught, ids", [(True, {"d1#0", "d3#0", "d4#0"}), (False, {"d1#0", "d2#0", "d3#0", "d4#0"})])
 def test_what_the_teacher_puts_above_the_relevant_text_is_no_negative(taught, ids, folder, store, tmp_path):
-    bed = Testbed(str(folder), splits=("train",), words=WHOLE, overlap=0)
     np.save(tmp_path / "passages.npy", np.array([[0.5], [0.9], [0.1], [0.2]], dtype=np.float32))  # d1 is relevant, d2 above it
     np.save(tmp_path / "queries.npy", np.ones((3, 1), dtype=np.float32))
-    run, tokens = run_of(q1=["d1", "d2", "d3", "d4"]), bed.tokens(backbone.resolve("packaged")).value()
-    frame = labelled_groups.definition.function(bed.query_frame, bed.qrels, 1, [run], bed.store.value(), tokens,
-                                                len(ids), 40, 1, *([tmp_path, tmp_path] if taught else []))
+    run = run_of(q1=["d1", "d2", "d3", "d4"])
+    frame = labelled(folder, WHOLE, [run], len(ids), embeddings=[tmp_path, tmp_path] if taught else ())
     assert set(frame["window_id"]) == ids
     assert frame.iloc[0].tolist() == ["q1", "d1#0", 1, 0.5 if taught else 0.0]
     assert frame["label"].sum() == 1
 
 
 def test_of_a_text_with_several_windows_any_may_be_drawn(folder, store):
-    bed = Testbed(str(folder), splits=("train",), words=6, overlap=0)
-    tokens = bed.tokens(backbone.resolve("packaged")).value()
-    drawn = {labelled_groups.definition.function(bed.query_frame, bed.qrels, 1, [run_of(q1=["d1", "d2"])], bed.store.value(),
-                                                 tokens, 2, 40, seed)["window_id"][0] for seed in range(20)}
+    drawn = {labelled(folder, 6, [run_of(q1=["d1", "d2"])], 2, seed)["window_id"][0] for seed in range(20)}
     assert drawn > {"d1#0", "d1#1"}
 
 
@@ -138,14 +140,11 @@ def test_beside_another_only_the_source_of_negatives_differs(negatives, folder):
     assert one.groups.key == mine.key or negatives != "dense"
 
 
-def test_another_source_of_negatives_draws_the_same_relevant_texts(folder, store, tmp_path):
-    bed = Testbed(str(folder), splits=("train",), words=WHOLE, overlap=0)
+def test_another_source_of_negatives_draws_the_same_relevant_texts(folder, store):
     qrels = qrels_of(**dict.fromkeys(("q1", "q2", "q3"), {"d1": 1, "d2": 1}))
-    tokens = bed.tokens(backbone.resolve("packaged")).value()
     runs = [run_of(q1=["d3"], q2=["d4"], q3=["d3", "d4"]), run_of(q1=["d4", "d3"], q2=["d4", "d3"], q3=["d4"])]
     for seed in range(5):
-        first, second = (labelled_groups.definition.function(bed.query_frame, qrels, 1, [run], bed.store.value(), tokens, 2, 40,
-                                                             seed) for run in runs)
+        first, second = (labelled(folder, WHOLE, [run], 2, seed, qrels) for run in runs)
         assert groups_compared.definition.function(first, second)["both"].tolist()[:2] == [3, 3]
 
 

@@ -74,11 +74,8 @@ def test_padded_tokens_by_hand():
 @pytest.mark.slow
 def test_grouping_by_length_leaves_little_padding_of_many_texts():
     lengths = np.random.default_rng(1).integers(16, 257, size=6400)
-    real = lengths.sum()
-    grouped = padded(lengths, np.split(grouped_order(lengths, 16, 1), 400)) / real
-    at_random = padded(lengths, np.split(np.random.default_rng(1).permutation(6400), 400)) / real
-    assert 1 < grouped < 1.03
-    assert at_random == pytest.approx(241.9 / 136, rel=0.02)  # the mean of the longest of 16 draws, over the mean
+    grouped = padded(lengths, np.split(grouped_order(lengths, 16, 1), 400)) / lengths.sum()
+    assert 1 < grouped < 1.03  # at random it would be 1.78: the mean of the longest of 16 draws, over the mean
 
 
 @pytest.mark.slow

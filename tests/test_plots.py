@@ -150,10 +150,7 @@ def test_published_places_are_hollow_and_each_kind_has_its_own_base():
     assert "small: less -0.100 at 4" in text and "tiny: less -0.050 at 2" in text and "big: less 0.000 at 1" in text
 
 
-def test_a_study_s_values_stand_beside_lines_groups_and_bars_of_the_same_name():
-    lines = {"a": pd.Series([0.2, 0.6], index=[1, 100]), "b": pd.Series([0.1, 0.3], index=[1, 100])}
-    assert "b: 0.100 at 1, 0.300 at 100; published: 0.400 at 50." in text_of(
-        plots.curves(lines, "x", "y", "C.", log=True, printed={"b": pd.Series({50: 0.4})}).html)
+def test_a_study_s_values_stand_beside_groups_and_bars_of_the_same_name():
     values = pd.DataFrame({"BM25": [0.5] * 4}, index=list("abcd"))
     kinds = pd.Series(["plain", "plain", "oblique", "oblique"], index=list("abcd"))
     assert "BM25: 0.500 plain, 0.500 oblique; published: 0.300 at oblique." in text_of(

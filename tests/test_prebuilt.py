@@ -70,14 +70,6 @@ def counted(monkeypatch):
 
 # ---- descriptions ----
 
-def test_the_jar_describes_the_indexes_of_ms_marco():
-    index = indexes.describe(PASSAGES)
-    assert (index.documents, index.total_terms, index.compressed_size) == (8_841_823, 352_316_036, 3_720_616_156)
-    assert index.url.endswith(index.filename)
-    assert index.filename.endswith(".tar.gz")
-    assert indexes.describe(DOCUMENTS).documents == 3_213_835
-
-
 def test_the_table_names_indexes_that_this_anserini_has():
     for units in indexes._table().values():
         for entry in units.values():

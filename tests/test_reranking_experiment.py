@@ -4,7 +4,6 @@ import pandas as pd
 import pytest
 
 from helpers.reranking.aggregation import AGGREGATIONS
-from helpers.steps import step
 from helpers.systems.evaluated import evaluate, evaluate_seeds
 from helpers.systems.rerankers import Student
 from helpers.systems.reranking_experiment import MEASURES, RerankingExperiment
@@ -118,26 +117,3 @@ def test_of_a_system_over_seeds_the_first_ranking_is_kept_and_the_values_of_the_
     each = [evaluate("x", ranking, bed, ["RR@10"]).values for ranking in rankings]
     assert [run.values.equals(values) for run, values in zip(both.seeds, each, strict=True)] == [True, True]
     assert evaluate_seeds("x", rankings[:1], bed, ["RR@10"]).seeds == ()
-
-
-def test_models_over_seeds_are_kept_likewise(bed):
-    trial = RerankingExperiment(bed, bed.bm25(1.2, 0.75, 10), candidates=2)
-    first, second = trial.over_seeds("x", [Windows(1.2), Windows(0.9)]).seeds
-    assert (first.source.name, second.source.name) == ("window_run", "run_measures")
-    assert second.values.equals(trial.of("x", Windows(0.9)).values)
-
-
-@dataclass(frozen=True)
-class Windows:
-    """A re-ranker whose windows are BM25's texts, with another k1."""
-
-    k1: float
-
-    def scores(self, bed, run, candidates):
-        return window_run(bed.bm25(self.k1, 0.75, candidates))
-
-
-@step(version=1, form="run")
-def window_run(run: pd.DataFrame) -> pd.DataFrame:
-    """A run of texts as one of their first windows."""
-    return run.assign(doc_id=run["doc_id"] + "#0")

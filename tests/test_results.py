@@ -3,7 +3,7 @@
 import pytest
 
 from helpers.evaluation import published
-from helpers.pages.results import Results, differences, printed
+from helpers.pages.results import Results, differences
 from tables import cells
 from toys import system
 
@@ -77,10 +77,6 @@ def test_the_best_and_the_order_asked_for():
 def test_pairs_stand_with_both_means_and_their_difference():
     rows = cells(differences("Pairs", {"one": (OWN["a", "b"], OWN["a", "a"])}, "RR@10"))
     assert rows[1] == ["one", "0.750", "0.500", "+0.250 [+0.250, +0.250]"]
-
-
-def test_a_printed_value_has_its_printed_change():
-    assert printed(study(("a", "b"))) == "0.213" and printed(study(("a", "b")), "change") == "0.213 (+13%)"
 
 
 @pytest.mark.parametrize("place, nearest", [(20, 20), (19, 20), (1, 10), (999, 40), (15, 10), (31, 40)])

@@ -46,13 +46,6 @@ def test_a_published_run_of_other_queries_is_refused(bed, tmp_path):
         external_run(str(tmp_path / "gone.txt"), bed.query_step, 10)
 
 
-def test_a_query_without_hits_counts_as_zero(bed, tmp_path):
-    file = tmp_path / "run.txt"
-    file.write_text("q1 Q0 d1 1 2.5 x\n")
-    values = bed.per_query(bed.first_stage(str(file), 0.9, 0.4, 10).value(), ["RR@10"])
-    assert values["RR@10"].tolist() == [1.0, 0.0, 0.0]
-
-
 def test_what_is_measured_is_not_tuned_on(folder, tmp_path):
     shutil.copytree(folder, tmp_path / "own")
     for file in ("queries.train.tsv", "qrels.train.tsv"):
