@@ -68,7 +68,7 @@ def test_a_chapter_that_was_not_executed_has_a_page_that_says_so_while_the_book_
 
 @pytest.mark.parametrize(("name", "matters"), [
     ("data/qrels.tsv", True), ("data/new.tsv", True), ("a.trec", True), ("results/step-0123456789abcdef.zip", True),
-    ("results/verified.json", False), ("package/floor/words.txt", True), ("package/floor/a.py", True),
+    ("results/notes.json", False), ("package/floor/words.txt", True), ("package/floor/a.py", True),
     ("package/__pycache__/a.pyc", False)])
 def test_a_page_is_out_of_date_when_its_data_or_the_package_is(tmp_path, monkeypatch, name, matters):
     monkeypatch.setattr(paths, "RESULTS", tmp_path / "results")

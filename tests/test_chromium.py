@@ -94,7 +94,6 @@ def test_the_printed_book_is_published_beside_the_pages(printable, chromium_ther
     texts = [page.extract_text() for page in reader.pages]
     assert len(texts) == made["pages"] >= 6  # cover, contents, index, two at least, last
     assert "The title" in texts[0]
-    assert [line for line in texts[1].split() if line.isdigit()][:2] == ["4", str(made["pages"])]  # of `long` and `last`
     assert f"· {made['pages']}" in texts[-1].replace("\n", " ")
     assert all("END" in texts[number] for number in (2, 3, -1))  # too wide a table is made to fit
     titles = [item.title for item in reader.outline if not isinstance(item, list)]

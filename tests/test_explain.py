@@ -137,18 +137,17 @@ AT_SCALE = ("from helpers.systems.testbed import Testbed",
 
 
 def test_every_large_collection_of_the_profile_is_known_with_ir_datasets_own_count():
-    profile, known = (paths.PROFILES / "msmarco.yaml").read_text(encoding="utf-8"), explain.scale()["collections"]
+    profile, known = (paths.PROFILES / "msmarco.yaml").read_text(encoding="utf-8"), explain.scale()
     assert set(re.findall(r'"(irds:[^"\[]+)', profile)) <= set(known)
     assert {name: IrDatasets(name).size("docs") for name in known} == known
 
 
-def test_what_is_not_fetched_is_named_and_the_table_shows_what_it_takes(steps_module, monkeypatch):
+def test_what_is_not_fetched_is_named(steps_module, monkeypatch):
     (paths.BOOK / "_toc.yml").write_text("parts: [{chapters: [{file: chapters/one}, {file: chapters/small}]}]")
     (paths.PROFILES / "large.yaml").write_text("chapters: {one: {collection: 'irds:msmarco-passage'}}")
     for name in ("one", "small"):
         write_template(name, *AT_SCALE, parameters='collection: str = "almanac"  # what')
     one, book = explain.text(explain.plan("one", "large", {})), explain.whole_book("large")
     assert "not known before these are here: irds:msmarco-passage;" in one
-    assert explain.scale_table() in one and explain.scale_table() in book
     assert "would run, with irds:msmarco-passage" in book
     assert "all chapters, each step once: 4 to compute, expected 4 unknown" in book

@@ -83,13 +83,6 @@ def test_pictures_and_parts_of_figures_are_found_from_the_new_place(whole, book)
     assert re.search(r'href="\.\./html/_static/print\.css"', whole)
 
 
-def test_page_numbers_are_filled_in_and_can_be_filled_in_again(whole):
-    once = printed.numbered(whole, {"chapters.a": 7, "chapters.b": 12})
-    assert '<span class="nr-number" data-page="chapters.a">7</span>' in once
-    assert '<span class="nr-number" data-page="chapters.b">12</span>' in once
-    assert '<span class="nr-number" data-page="chapters.b"></span>' in printed.numbered(once, {"chapters.a": 8})
-
-
 @pytest.mark.parametrize(("change", "said"), [
     (lambda page: page.unlink(), "make book"), (lambda page: page.write_text("<p>nothing</p>"), "no article")])
 def test_a_page_that_was_not_rendered_or_has_no_article_is_named(book, change, said):

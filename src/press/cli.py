@@ -158,7 +158,7 @@ def _parser() -> argparse.ArgumentParser:
             option("--sample", type=_positive, default=3), option("--seed", type=int, default=None),
             option("--budget", type=_positive, default=900, help="seconds that the sample may cost"),
             option("--all", dest="everything", action="store_true",
-                   help="as many as the budget allows, those first that were verified never or longest ago"))
+                   help="as many as the budget allows"))
     command("record", "record:record", "ship the slow steps of the executed chapters as recorded runs")
     command("open", "chapters:open_copies", "write your own copies of chapters, with a profile's values in them",
             option("chapters", nargs="+"), profile, given,

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from helpers import paths
 from helpers.errors import BadInput, NetworkNeeded
-from helpers.pages.fragments import count, seconds
+from helpers.pages.fragments import seconds
 from helpers.steps import Step
 from press import chapters, dry_run, execute, fetching, variants
 from press.dry_run import Catalogue, DryRun, catalogue, nearest, seconds_of, why
@@ -51,20 +51,14 @@ class Plan:
 
 
 @functools.cache
-def scale() -> dict[str, Any]:
-    """The published facts: `collections`, their texts by ir_datasets' id, and `rows` of what, how much and source."""
-    return paths.listed(paths.PUBLISHED / "scale.yaml")
+def scale() -> dict[str, int]:
+    """The texts of the large collections, by ir_datasets' id."""
+    return paths.listed(paths.PUBLISHED / "scale.yaml")["collections"]
 
 
 def is_large(page: PageRequest) -> bool:
     """Whether a page is of a collection so large that no earlier computation tells its time."""
-    return any(text.partition("[")[0] in scale()["collections"] for text in texts_in(page.values))
-
-
-def scale_table() -> str:
-    """What the studies' own scale takes, as they and the tools' catalogues print it, in columns."""
-    sizes = [(f"texts of {name}", count(size), "ir_datasets' catalogue") for name, size in scale()["collections"].items()]
-    return columns([("what the studies' own scale takes", "", "by"), *sizes, *(tuple(row.values()) for row in scale()["rows"])])
+    return any(text.partition("[")[0] in scale() for text in texts_in(page.values))
 
 
 def plan(chapter: str, profile: str, given: dict[str, str], known: Catalogue | None = None) -> Plan:
@@ -112,7 +106,6 @@ def text(plan: Plan) -> str:
         lines += ["", columns([("step to compute", "key", "nearest took", "why"), *rows], right=(2,))] if rows else []
         lines += ["", f"to compute {len(rows)}, stored {plan.count('stored')}, recorded {plan.count('recorded')}",
                   f"expected: {'at least ' if run.stopped else ''}{plan.time()}, and the page itself"]
-    lines += ["", scale_table(), ""] if is_large(request) else []
     if run.stand_ins:
         lines.append(f"missing values replaced by those of similar steps to see what follows: {len(run.stand_ins)}; a step that "
                      "takes a parameter from such a value may turn out another")
@@ -132,7 +125,7 @@ def explain(name: str, given: dict[str, str], profile: str) -> str:
 def whole_book(profile: str) -> str:
     """A line for each chapter of a profile, and the total, in which what chapters share counts once."""
     known, rows = catalogue(), list[tuple[Any, ...]]([("chapter", "page", "to compute", "stored", "recorded", "expected")])
-    costs, large, incomplete = dict[str, float | None](), False, False
+    costs, incomplete = dict[str, float | None](), False
     for chapter in chapters.names():
         try:
             own = plan(chapter, profile, {}, known)
@@ -146,10 +139,9 @@ def whole_book(profile: str) -> str:
             rows.append((chapter, "would run", len(own.expected), own.count("stored"), own.count("recorded"),
                          own.time() + "+" * bool(own.run.stopped)))
         costs |= {one.step.key: one.seconds for one in own.expected}
-        large, incomplete = large or is_large(own.request), incomplete or bool(own.run.stopped or own.absent)
+        incomplete = incomplete or bool(own.run.stopped or own.absent)
     lines = [columns(rows, right=(2, 3, 4)), "",
              f"all chapters, each step once: {len(costs)} to compute, expected {total(list(costs.values()))}"]
-    lines += ["", scale_table()] if large else []
     if incomplete:
         lines.append("+ incomplete, there may be more steps; `make explain NAME=<chapter>` says what could not be followed")
     return "\n".join(lines)

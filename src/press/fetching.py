@@ -7,7 +7,6 @@ the hub (`pairs`) is fetched by the step that reads it.
 
 import functools
 import re
-import shutil
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
@@ -108,7 +107,7 @@ def _models(models: Iterable[str]) -> Iterator[Item]:
 
 
 def table(needed: list[Item]) -> str:
-    """What would be fetched, of what size, to where, and whether it is there; the total and the free disk below."""
+    """What would be fetched, of what size, to where, and whether it is there; the total below."""
     if not needed:
         return "this profile needs nothing from the network"
     rows = [(item.what, "unknown" if item.size is None else downloads.bytes_text(item.size), item.where,
@@ -116,9 +115,8 @@ def table(needed: list[Item]) -> str:
     missing = [item for item in needed if not item.here]
     unknown = sum(item.size is None for item in missing)
     total = downloads.bytes_text(sum(item.size or 0 for item in missing)) + (f" and {unknown} of unknown size" if unknown else "")
-    free = [f"free in {folder}: {downloads.bytes_text(shutil.disk_usage(folder).free)}" for folder in _disks(needed)]
     return "\n".join([columns([("what", "size", "where", "there"), *rows], right=(1,)), "",
-                      f"to fetch: {len(missing)} of {len(needed)}, {total}", *free,
+                      f"to fetch: {len(missing)} of {len(needed)}, {total}",
                       "an index takes as much again where it is unpacked, in the step store"])
 
 

@@ -1,4 +1,4 @@
-"""The book as a PDF: `book pdf`. Chromium prints the whole book; the page numbers of the contents come from a first printing.
+"""The book as a PDF: `book pdf`. Chromium prints the whole book.
 
     book/_build/html -> book/_build/pdf/whole.html -> book/_build/pdf/neural-ranking-reproduced.pdf
 
@@ -60,8 +60,6 @@ def write() -> dict[str, Any]:
     source = write_whole(paths.HTML, folder() / "whole.html", cover())
     draft = folder() / "draft.pdf"
     print_page(source, draft)
-    source.write_text(numbered(source.read_text(encoding="utf-8"), page_numbers(draft)), encoding="utf-8")
-    print_page(source, draft)
     note = {"pages": len(PdfReader(draft).pages), "bytes": draft.stat().st_size, "commit": ledger.commit(),
             "date": ledger.now()[:10]}
     draft.replace(folder() / NAME)
@@ -79,15 +77,6 @@ def print_page(source: Path, target: Path) -> None:
         page.pdf(path=target, format="A4", margin=MARGINS, outline=True, tagged=True, print_background=True,
                  display_header_footer=True, header_template="<span></span>",
                  footer_template=FOOTER.format(title=escape(cite.citation()["title"])))
-
-
-def page_numbers(pdf: Path) -> dict[str, int]:
-    """On which page each of the PDF's named places lies, the first being 1."""
-    from pypdf import PdfReader
-
-    reader = PdfReader(pdf)
-    places = {name.lstrip("/"): reader.get_destination_page_number(place) for name, place in reader.named_destinations.items()}
-    return {name: number + 1 for name, number in places.items() if number is not None}
 
 
 def cover() -> str:
@@ -130,22 +119,19 @@ def write_whole(html: Path, target: Path, front: str) -> Path:
     for caption, pages in parts:
         for page in pages:
             article = article_of(html / f"{page}.html")
-            heading = article.find("h1")
+            title = article.find("h1")
             inside(article, page, known, rendered)
             label = f'<p class="nr-part">{escape(caption)}</p>' if caption and page == pages[0] else ""
             body.append(f'<section class="nr-page" id="{anchor(page)}">{label}{article.decode_contents()}</section>')
-            if page != "index":  # its page number is known once the book has been printed, see `numbered`
-                entries.append(ENTRY.format(label=label, anchor=anchor(page),
-                                            title=escape(heading.get_text().strip() if heading else "")))
+            if page != "index":
+                heading = escape(title.get_text().strip() if title else "")
+                entries.append(f'{label}<p class="nr-line"><a href="#{anchor(page)}">{heading}</a></p>')
     css = "".join(f'<link rel="stylesheet" href="{rendered}/_static/{name}.css">' for name in ("pygments", "book", "print"))
-    title = escape(yaml_of(paths.BOOK / "_config.yml")["title"])
+    book = escape(yaml_of(paths.BOOK / "_config.yml")["title"])
     target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_text(filled("whole_book.html", title=title, css=css, front=front, contents="".join(entries), body="".join(body)),
+    target.write_text(filled("whole_book.html", title=book, css=css, front=front, contents="".join(entries), body="".join(body)),
                       encoding="utf-8")
     return target
-
-
-ENTRY = """{label}<p class="nr-line"><a href="#{anchor}">{title}</a><span class="nr-number" data-page="{anchor}"></span></p>"""
 
 
 def article_of(file: Path) -> "Tag":
@@ -199,9 +185,3 @@ def moved(link: str, page: str, known: set[str]) -> str | None:
     path, fragment = urldefrag(link)
     target = page if not path else os.path.normpath(Path(page).parent / unquote(path)).removesuffix(".html")
     return f"#{anchor(target, fragment)}" if target in known else None
-
-
-def numbered(text: str, numbers: dict[str, Any]) -> str:
-    """The whole book with the page numbers of the contents filled in, by page anchor."""
-    return re.sub(r'(<span class="nr-number" data-page="([^"]+)">)[^<]*(</span>)',
-                  lambda match: f"{match[1]}{numbers.get(match[2], '')}{match[3]}", text)

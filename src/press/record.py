@@ -2,8 +2,7 @@
 
 `record` copies, from the store, the results that the executed chapters used and that cost more than some seconds from nothing,
 and all their measurements of time and memory, so that those of one page are of one machine; it writes them into the index.
-`verify` recomputes a random sample in an empty store and compares it within a declared tolerance; with `--all` it takes those
-first that it has verified never or longest ago, so that some nights cover everything.
+`verify` recomputes a random sample in an empty store, or as much as a budget allows, and compares it within a declared tolerance.
 """
 
 import json
@@ -25,9 +24,9 @@ from helpers import paths
 from helpers.data import elsewhere
 from helpers.pages import fragments
 from helpers.pages.rates import SPOT_CHECK
-from helpers.steps import digests, ledger, numerics, rebuild, recipe, registry
+from helpers.steps import digests, ledger, numerics, rebuild, registry
 from helpers.steps.recorded import Recorded, unpacked
-from helpers.steps.store import MANIFEST, Entry, Store, line_of, place_of, read_entry
+from helpers.steps.store import MANIFEST, Entry, Store, place_of, read_entry
 from helpers.systems.rerankers import WarmUp
 from press import execute, findings_picture
 from press.step_digests import import_all
@@ -37,7 +36,6 @@ LIMIT = 3_000_000  # bytes: a recorded run is small, or it is not recorded
 LIMIT_OF_BASE = 25_000_000  # of the one set of weights that is shipped
 QUICK = 5.0  # seconds: what takes less, on a busy machine too, is made again from what it rests on
 BELOW = 25.0  # seconds: an index of the texts, or BM25's run over it, takes less, and a page makes it anyway
-VERIFIED = "verified.json"  # beside the recorded runs: when each was verified last, and the digest of its manifest then
 
 
 def record(over: float = 20) -> Iterator[str]:
@@ -94,21 +92,16 @@ def verify(sample: int, budget: float, seed: int | None, everything: bool = Fals
     Args:
         budget: seconds; runs that would exceed it, by their recorded cost, are named and left out.
         seed: of the draw; by default another sample each time.
-        everything: as many as the budget allows, those first that were verified never or longest ago.
+        everything: as many as the budget allows.
 
     Returns:
         1 if a stored value is damaged or a recorded run differs beyond the tolerance, else 0.
     """
     import_all()
-    recorded, log = Recorded(paths.RESULTS).entries(), paths.RESULTS / VERIFIED
+    recorded = Recorded(paths.RESULTS).entries()
     untimed = [entry for entry in recorded if entry.numerics != numerics.MEASURED]  # times are of another machine, or moment
-    known = {place_of(entry.manifest): recipe.sha256(line_of(entry.manifest)) for entry in untimed}
-    said = json.loads(log.read_text()) if log.exists() else {}
-    dates = {place: line["on"] for place, line in said.items() if line["manifest"] == known.get(place)}
-    drawn, left, differing = random.Random(seed).sample(untimed, k=len(known)), budget, 0
-    if everything:
-        drawn.sort(key=lambda entry: dates.get(place_of(entry.manifest), ""))
-        sample = len(drawn)
+    drawn, left, differing = random.Random(seed).sample(untimed, k=len(untimed)), budget, 0
+    sample = len(drawn) if everything else sample
     for manifest in sorted(paths.store().glob(f"*/*/*/{MANIFEST}")):
         if read_entry(manifest.parent, digests.taken) is None:
             differing += 1
@@ -133,14 +126,6 @@ def verify(sample: int, budget: float, seed: int | None, everything: bool = Fals
             verdict = "agrees" if drift <= TOLERANCE[form] and step.key == entry.manifest["key"] else "DIFFERS"
             differing += verdict != "agrees"
             print(f"{name}: {verdict}, largest drift {drift:.2g} (tolerance {TOLERANCE[form]})")
-            if verdict == "agrees":
-                dates[place_of(entry.manifest)] = ledger.now()
-                draft = log.with_suffix(".part")
-                draft.write_text(json.dumps({place: {"on": date, "manifest": known[place]} for place, date in dates.items()},
-                                            indent=0, sort_keys=True) + "\n", encoding="utf-8")
-                draft.replace(log)
-    never = [place for place in known if place not in dates]
-    print("\n  ".join([f"never verified: {len(never)} of {len(known)}", *(never if everything else [])]))
     return 1 if differing else 0
 
 
