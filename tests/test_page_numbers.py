@@ -2,9 +2,10 @@
 
 import pytest
 
+import page_numbers
 from dry_steps import write_page
 from helpers.errors import BadInput
-from press import chapters, forked_kernels, page_numbers
+from press import chapters, forked_kernels
 
 VALUE = {"study": "s", "table": "1", "row": "a", "column": "MRR@10", "measure": "RR@10", "measured": 0.123456, "verdict": None}
 CLAIM = {"claim": "c", "evidence": "+0.1", "verdict": "agrees"}
@@ -36,7 +37,7 @@ def test_the_file_has_lines_of_every_chapter_that_measures():
 
 @pytest.mark.slow
 def test_pages_made_from_recorded_runs_show_these_numbers(places):
-    """Of seeds and of lengths, whose kernels import the libraries once; `book numbers` compares every page."""
+    """Of seeds and of lengths, whose kernels import the libraries once; `campaigns/page_numbers.py` compares every page."""
     places("CHAPTERS")
     with forked_kernels.available():
         for chapter in ("seeds", "sequence_length"):

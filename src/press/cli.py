@@ -102,8 +102,6 @@ def _parser() -> argparse.ArgumentParser:
     command("chapter", "commands:chapter", "run one chapter and render it", option("name"), given, no_render, *computed)
     command("explain", "explain:explain", "say what a chapter, or the whole book, would run, why, and for how long",
             option("name", nargs="?", default="", help="all chapters if none is named"), given, profile, fresh)
-    command("numbers", "page_numbers:numbers", "compare what the pages of the default book show with tests/pages.tsv",
-            option("--write", action="store_true", help="replace the file"))
     command("pack", "commands:pack", "write what a chapter lacks into files that travel to a GPU elsewhere",
             option("name", help="a chapter"), given, profile,
             option("--folder", type=Path, default=Path("pack"), help="an empty folder for the parts"),

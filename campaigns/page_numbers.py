@@ -1,13 +1,14 @@
 """The safety net: what every page of the recorded default book shows, as one file of numbers, `tests/pages.tsv`.
 
-    book numbers            # what the pages made here show otherwise than the file, line by line
-    book numbers --write    # replaces the file: the difference belongs into the message of the commit that moves a number
+    .venv/bin/python campaigns/page_numbers.py            # what the pages made here show otherwise than the file, line by line
+    .venv/bin/python campaigns/page_numbers.py --write    # replaces it; a commit that moves a number names the difference
 
 A line has a page, a system, a claim or a published cell, a measure, and its mean, or the claim's evidence and word. Three pages
 stand there a second time, with a changed parameter.
 """
 
 import difflib
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -19,20 +20,6 @@ from press import chapters, execute
 FILE = paths.ROOT / "tests" / "pages.tsv"
 VARIANTS = {"seeds": {"seeds": "[1, 2]"}, "sequence_length": {"lengths": "[64, 256]"},
             "epochs": {"seeds": "[1, 2]"}}  # all from recorded runs
-
-
-def numbers(write: bool = False) -> None:
-    """Compare the pages of all chapters with the file, or write it; BadInput for a page that is missing or another profile's."""
-    made = [line for name in chapters.names() for line in lines_of(name)]
-    made += [line for chapter in VARIANTS for line in lines_of_variant(chapter)]
-    if write:
-        FILE.write_text("\n".join(made) + "\n", encoding="utf-8")
-        print(f"{len(made):,} numbers -> {FILE.relative_to(paths.ROOT)}")
-        return
-    if moved := differences(made, known()):
-        raise BadInput("\n".join([f"{len(moved)} lines differ:", *moved]), mend="name the change in the commit, with "
-                       "`book numbers --write`")
-    print(f"{len(made):,} numbers: as in {FILE.relative_to(paths.ROOT)}")
 
 
 def known(*pages: str) -> list[str]:
@@ -77,3 +64,12 @@ def shown(page: str, data: list[dict[str, Any]]) -> Iterator[str]:
             for label, system in carried.unpacked(part["evaluations"]).items():
                 for measure in system.values:
                     yield "\t".join([page, "mean", label, str(measure), f"{system.values[measure].mean():.4g}"])
+
+
+if __name__ == "__main__":
+    made = [line for name in chapters.names() for line in lines_of(name)]
+    made += [line for chapter in VARIANTS for line in lines_of_variant(chapter)]
+    if "--write" in sys.argv:
+        FILE.write_text("\n".join(made) + "\n", encoding="utf-8")
+    elif moved := differences(made, known()):
+        sys.exit("\n".join([*moved, f"{len(moved)} lines differ"]))
