@@ -264,7 +264,7 @@ def test_a_triplet_without_negatives_is_refused(tiny, store):
 SIMILARITY = torch.tensor([[0.9, 0.2, 0.5, 0.1],
                            [0.3, 0.4, 0.6, 0.7]])
 POSITIVE = torch.tensor([0, 2])
-OWN = torch.tensor([[False, True, False, False], [False, False, False, True]])
+OWN_TEXTS = torch.tensor([[False, True, False, False], [False, False, False, True]])
 RELEVANT = torch.tensor([[True, False, False, False], [False, False, True, False]])
 NAN = float("nan")  # a cross-encoder reads what was drawn for a query, and no other passage of the batch
 TEACHER = torch.tensor([[3.0, 1.0, NAN, NAN], [NAN, NAN, 1.0, 0.5]])
@@ -273,12 +273,12 @@ BOTH = torch.tensor([[True, False, True, False], [False, False, True, False]])  
 
 def test_triplet_by_hand():
     # first: (1 - 0.9) - (1 - 0.2) + 1 = 0.3; second: (1 - 0.6) - (1 - 0.7) + 1 = 1.1
-    assert triplet(SIMILARITY, POSITIVE, OWN, 1.0).item() == pytest.approx(0.7)
-    assert triplet(SIMILARITY, POSITIVE, OWN, 0.5).item() == pytest.approx(0.3)  # the first has its margin: 0
-    assert triplet(SIMILARITY, POSITIVE, OWN, 0.0).item() == pytest.approx(0.05)
+    assert triplet(SIMILARITY, POSITIVE, OWN_TEXTS, 1.0).item() == pytest.approx(0.7)
+    assert triplet(SIMILARITY, POSITIVE, OWN_TEXTS, 0.5).item() == pytest.approx(0.3)  # the first has its margin: 0
+    assert triplet(SIMILARITY, POSITIVE, OWN_TEXTS, 0.0).item() == pytest.approx(0.05)
     changed = SIMILARITY.clone()
     changed[0, 2:], changed[1, :2] = 99.0, 99.0  # passages of the other query count nothing
-    assert triplet(changed, POSITIVE, OWN, 1.0).item() == pytest.approx(0.7)
+    assert triplet(changed, POSITIVE, OWN_TEXTS, 1.0).item() == pytest.approx(0.7)
 
 
 def test_multi_label_margin_by_hand():
@@ -298,9 +298,9 @@ def test_contrastive_by_hand_leaves_other_relevant_passages_out(relevant, counte
 
 def test_margin_mse_by_hand():
     # margins: first 0.9 - 0.2 = 0.7, the teacher's 2; second 0.6 - 0.7 = -0.1, the teacher's 0.5
-    assert margin_mse(SIMILARITY, POSITIVE, OWN, TEACHER).item() == pytest.approx((1.3 ** 2 + 0.6 ** 2) / 2)
+    assert margin_mse(SIMILARITY, POSITIVE, OWN_TEXTS, TEACHER).item() == pytest.approx((1.3 ** 2 + 0.6 ** 2) / 2)
     # at half the scale they are 1.4 and -0.2
-    assert margin_mse(SIMILARITY, POSITIVE, OWN, TEACHER, 0.5).item() == pytest.approx((0.6 ** 2 + 0.7 ** 2) / 2)
+    assert margin_mse(SIMILARITY, POSITIVE, OWN_TEXTS, TEACHER, 0.5).item() == pytest.approx((0.6 ** 2 + 0.7 ** 2) / 2)
 
 
 def test_a_low_temperature_sharpens_the_contrastive_loss():
