@@ -112,7 +112,7 @@ lint: $(READY)  ## ruff, mypy, and the floors of the packages
 	$(BIN)/mypy
 	PYTHONPATH=src $(BIN)/lint-imports --no-cache --no-logo
 
-verify: $(READY)  ## recompute a random sample of the recorded runs and compare (ARGS="--all --budget 28800": a night's share)
+verify: $(READY)  ## recompute a random sample of the recorded runs and compare (ARGS="--all --budget 28800": as many as a night holds)
 	$(BOOK) verify $(ARGS)
 
 record: $(READY)  ## ship the slow steps of the executed chapters as recorded runs
