@@ -30,7 +30,7 @@ def test_ways_to_write_one_address(url):
 
 def test_a_clone_converts_no_line_ends():
     """Recorded runs are known by their bytes; with `core.autocrlf=true`, Git for Windows' default, all of them were void."""
-    asked = ["git", "-C", str(paths.PACKAGE.parents[1]), "check-attr", "text", "results/verified.json", "notebooks/seeds.ipynb"]
+    asked = ["git", "-C", str(paths.PACKAGE.parents[1]), "check-attr", "text", "results/notes.json", "notebooks/seeds.ipynb"]
     told = subprocess.run(asked, capture_output=True, text=True, check=True).stdout.splitlines()
     assert [line.rpartition(": ")[2] for line in told] == ["unset", "unset"]
 

@@ -87,6 +87,14 @@ def test_all_depths_are_taken_from_one_scoring_of_the_largest():
     assert [system.values["RR@10"].tolist() for system in systems.values()] == [[0.0, 1.0], [1.0, 1.0]]
 
 
+@pytest.mark.slow
+def test_of_rankings_that_no_page_shows_the_values_alone_are_kept(tiny, bed):
+    trial = RerankingExperiment(bed, bed.bm25(0.9, 0.4, 10), candidates=2)
+    (seen,), (unseen,) = (trial.at_depths([tiny], [2], shown).values() for shown in (True, False))
+    assert unseen.values.equals(seen.values[list(unseen.values)])
+    assert (seen.source.name, unseen.source.name, len(unseen.run)) == ("window_scores", "run_measures", 0)
+
+
 @pytest.mark.parametrize("candidates, depth", [(20, 100), (100, 100), (150, 150)])
 def test_a_trial_on_bm25_has_the_studys_settings_and_enough_candidates(bed, candidates, depth):
     made = RerankingExperiment.of_bm25(bed, candidates, "max")

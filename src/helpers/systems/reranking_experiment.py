@@ -14,7 +14,7 @@ from helpers.reranking.aggregation import AGGREGATIONS, aggregate, reranked, win
 from helpers.retrieval.bm25 import K1, B
 from helpers.retrieval.fusion import z_scored_sum
 from helpers.steps import Step
-from helpers.systems.evaluated import Evaluation, evaluate, evaluate_frame, evaluate_seeds, over_seeds
+from helpers.systems.evaluated import Evaluation, evaluate, evaluate_frame, evaluate_seeds, evaluate_values, over_seeds
 from helpers.systems.testbed import Testbed
 from helpers.systems.zero_shot import ZeroShotReranker
 
@@ -62,12 +62,15 @@ class RerankingExperiment:
         encoder = ZeroShotReranker(backbone)
         return {encoder.label: self.of(encoder.label, encoder, candidates)}
 
-    def aggregated(self, label: str, scores: Sequence[Step], first: int | None = None) -> Evaluation:
+    def aggregated(self, label: str, scores: Sequence[Step], first: int | None = None, shown: bool = True) -> Evaluation:
         """The documents of windows, or of the windows of each query's `first` candidates, which models scored that differ in the
-        seed alone, as one system; a single model stands for itself."""
+        seed alone, as one system; a single model stands for itself. Of rankings that no page has `shown`, the values alone are
+        kept with the book."""
         if isinstance(AGGREGATIONS[self.aggregation], str):
             run = None if first is None else self.run
             documents = [self.bed.documents(own, self.aggregation, run, first) for own in scores]
+            if not shown:
+                return together(label, [evaluate_values(label, own, self.bed, self.measures) for own in documents])
             return evaluate_seeds(label, documents, self.bed, self.measures, scores[0])
         # a reader's own function has no key: what it makes is not kept
         made = [aggregate(windows_of(own.value(), self.run.value(), first), self.aggregation) for own in scores]
@@ -78,10 +81,10 @@ class RerankingExperiment:
         """The first stage's run with its first candidates in the order of a model, for a stage after it."""
         return reranked(model.scores(self.bed, self.run, self.candidates), self.aggregation, self.run)
 
-    def at_depths(self, models: Sequence[Scorer], depths: Sequence[int]) -> dict[int, Evaluation]:
+    def at_depths(self, models: Sequence[Scorer], depths: Sequence[int], shown: bool = True) -> dict[int, Evaluation]:
         """A model, or one over its seeds, over the first R candidates for each R: every window is scored once."""
         scores = [model.scores(self.bed, self.run, max(depths)) for model in models]
-        return {depth: self.aggregated(f"R = {depth}", scores, depth) for depth in sorted(depths)}
+        return {depth: self.aggregated(f"R = {depth}", scores, depth, shown) for depth in sorted(depths)}
 
     def fused(self, label: str, first: Evaluation, second: Evaluation, weight: float) -> Evaluation:
         """Two models of the trial's candidates, z-scored within a query: `weight` x first + (1 - `weight`) x second."""
