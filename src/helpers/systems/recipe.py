@@ -87,6 +87,7 @@ class DocumentReader(ListwiseReranker):
 
     attention_window: int | None = None  # makes `start` a Longformer whose tokens attend to so many others, see `longformer_of`
     shorter: "DocumentReader | None" = None  # a Longformer to go on from instead, see `lengthened`
+    longformer_rate: float | None = None  # of a Longformer in its place; by default its own
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -108,16 +109,19 @@ class DocumentReader(ListwiseReranker):
 
     def longformer(self, length: int, attention_window: int = 256, backbone: str = "") -> "DocumentReader":
         """The Longformer of so many tokens, made from the same start; or one that was pre-trained, if its `backbone` is named."""
+        own = replace(self, max_length=length, learning_rate=self.longformer_rate or self.learning_rate)
         if backbone:
-            return replace(self, max_length=length, start=None, backbone=backbone)
-        return replace(self, max_length=length, attention_window=attention_window)
+            return replace(own, start=None, backbone=backbone)
+        return replace(own, attention_window=attention_window)
 
 
 TRAININGS: Registry[dict[str, Any]] = Registry("training of a reader", {
     # chosen by the loss on held-out training queries: with BM25's negatives alone and at 5e-5 it ended where it began
-    "chosen": {"negatives": "both", "size": 4, "batch_size": 2, "learning_rate": 2e-5, "epochs": 1},
-    # Alarfaj 2022, section 6.1.1: one random document beside the relevant one, batches of 16 documents, two passes
-    "study": {"negatives": "random", "size": 2, "batch_size": 8, "learning_rate": 3e-6, "epochs": 2},
+    "chosen": {"losses": LOSSES["LCE"], "negatives": "both", "size": 4, "batch_size": 2, "learning_rate": 2e-5, "epochs": 1,
+               "evaluation_queries": 40},
+    # Alarfaj 2022, sections 5.2 and 6.1: classified, one random document beside the relevant one, batches of 16, two passes
+    "study": {"losses": LOSSES["BCE"], "negatives": "random", "size": 2, "batch_size": 8, "learning_rate": 3e-6, "epochs": 2,
+              "evaluation_queries": 300, "longformer_rate": 3e-5},
 })
 
 
@@ -133,8 +137,7 @@ def document_reader(collection: str = "almanac", backbone: str = "packaged", que
     """
     start = recipe(collection, backbone=backbone, warm_up=warm_up).start
     return DocumentReader(collection=collection, unit=min(open_collection(collection).units), backbone=backbone, queries=queries,
-                          start=start, losses=LOSSES["LCE"], max_length=length, evaluations=5,
-                          evaluation_queries=40, **TRAININGS[training])
+                          start=start, max_length=length, evaluations=5, **TRAININGS[training])
 
 
 @dataclass(frozen=True, kw_only=True)
