@@ -116,8 +116,6 @@ def test_the_chapters_on_first_stages_take_one_by_its_folder(bed, tmp_path):
     assert step.key == GivenFirstStage(model).run(bed, 10).key
     assert [stages.label(name) for name in (model, "hub:owner/e5-v1.5@abc", "runs/run.tas-b.txt", "bm25")] == [
         "e5.small", "e5-v1.5", "tas-b", "BM25(Anserini)"]
-    assert stages.all_ours(["bm25", model])
-    assert not stages.all_ours(["bm25", "run.tas-b.txt"])
 
 
 @pytest.mark.parametrize("given_as, words", [

@@ -78,11 +78,6 @@ def reranked(runs: Mapping[str, Step], bed: Testbed, models: Sequence[Scorer], d
         bed, run, max(depths), measures=("RR@10",)).at_depths(models, depths).items()})
 
 
-def all_ours(names: Sequence[str]) -> bool:
-    """Whether every stage can search other queries, too: a published run has its own alone."""
-    return all(name in STAGES or is_given(name) for name in names)
-
-
 def stand_in(dense: str, chapter: str) -> dict[str, str]:
     """Why a chapter's claims on RepBERT cannot be compared where a stage of others takes its place; nothing where it does not."""
     claims = {claim.declared for claim in load().values() if claim.chapter == chapter}

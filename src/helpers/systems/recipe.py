@@ -117,8 +117,7 @@ class DocumentReader(ListwiseReranker):
 
 TRAININGS: Registry[dict[str, Any]] = Registry("training of a reader", {
     # chosen by the loss on held-out training queries: with BM25's negatives alone and at 5e-5 it ended where it began
-    "chosen": {"losses": LOSSES["LCE"], "negatives": "both", "size": 4, "batch_size": 2, "learning_rate": 2e-5, "epochs": 1,
-               "evaluation_queries": 40},
+    "chosen": {"losses": LOSSES["LCE"], "negatives": "both", "size": 4, "batch_size": 2, "learning_rate": 2e-5, "epochs": 1},
     # Alarfaj 2022, sections 5.2 and 6.1: classified, one random document beside the relevant one, batches of 16, two passes
     "study": {"losses": LOSSES["BCE"], "negatives": "random", "size": 2, "batch_size": 8, "learning_rate": 3e-6, "epochs": 2,
               "evaluation_queries": 300, "longformer_rate": 3e-5},
@@ -137,7 +136,7 @@ def document_reader(collection: str = "almanac", backbone: str = "packaged", que
     """
     start = recipe(collection, backbone=backbone, warm_up=warm_up).start
     return DocumentReader(collection=collection, unit=min(open_collection(collection).units), backbone=backbone, queries=queries,
-                          start=start, max_length=length, evaluations=5, **TRAININGS[training])
+                          start=start, max_length=length, evaluations=5, **{"evaluation_queries": 40} | TRAININGS[training])
 
 
 @dataclass(frozen=True, kw_only=True)
