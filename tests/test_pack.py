@@ -10,11 +10,11 @@ import time
 from pathlib import Path
 
 import pytest
-import torch
 
 from bare_environment import REFUSED, bare_python
 from helpers import paths
 from helpers.errors import BadInput
+from helpers.steps import numerics
 from helpers.steps.pack import PART, members, pack, parts_of, unpack, write_parts
 from helpers.steps.work import load
 from helpers.systems.bi_encoder import BiEncoder
@@ -150,10 +150,11 @@ def test_a_part_stands_there_when_it_is_whole(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_machine_with_pytorch_and_transformers_alone_computes_what_is_computed_here(tmp_path, tiny, passages, monkeypatch):  # noqa: F811
+def test_a_machine_with_pytorch_and_transformers_alone_computes_the_same(tmp_path, tiny, passages, monkeypatch,  # noqa: F811
+                                                                         request):
     """A re-ranker, a bi-encoder with its exact search, and a pre-training, bit for bit."""
-    monkeypatch.setenv("BOOK_DEVICE", "cpu")
-    monkeypatch.setenv("BOOK_DTYPE", "fp32")
+    numerics.settle({"BOOK_DEVICE": "cpu", "BOOK_DTYPE": "fp32"})  # whatever an earlier test has asked for
+    request.addfinalizer(lambda: numerics.settle(dict.fromkeys(("BOOK_DEVICE", "BOOK_DTYPE"))))
     encoder = BiEncoder(collection=str(passages), negatives=2, backbone="packaged:0", batch_size=4, evaluations=2, epochs=1,
                         evaluation_queries=2, max_length=24, query_length=12)
     words = Pretraining(texts=str(passages), backbone="packaged:0,1", epochs=1, batch_size=4, max_length=24)
@@ -167,7 +168,6 @@ def test_a_machine_with_pytorch_and_transformers_alone_computes_what_is_computed
     unpack(tmp_path / "done")
     there = [step.lookup()[0].manifest["files"] for step in steps]
     monkeypatch.setenv("BOOK_STORE", str(tmp_path / "here"))
-    torch.set_num_threads(1)  # as over there: on a processor with AMX two threads sum in another order
     assert [step.entry().manifest["files"] for step in steps] == there
 
 
