@@ -127,7 +127,7 @@ def test_every_kind_and_length_is_measured(store, monkeypatch):
     for rows in result.values():
         assert [row["length"] for row in rows] == [32, 96]
         assert all(len(row["seconds"]) == 2 and min(row["seconds"]) > 0 for row in rows)
-        assert rows[0]["megabytes"] > 20  # the embeddings alone are twelve million values of two bytes or more
+        assert rows[0]["megabytes"] > 10  # the embeddings alone take more than twenty, some of it in what is free already
 
 
 @pytest.mark.slow
