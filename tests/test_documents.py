@@ -58,8 +58,7 @@ def test_a_longformer_is_made_from_the_same_start_or_was_pre_trained():
     reader = document_reader("almanac", "packaged", 70, 30, 90)
     assert reader.longformer(512, 64) == replace(reader, max_length=512, attention_window=64)
     assert reader.longformer(512, 64, "other") == replace(reader, max_length=512, start=None, backbone="other")
-    studied = document_reader(training="study")
-    assert (studied.losses, studied.learning_rate, studied.longformer(1024).learning_rate) == ({"bce": 1.0}, 3e-6, 3e-5)
+    assert document_reader(training="study").longformer(1024).learning_rate == 3e-5 and reader.longformer_rate is None
 
 
 def trained_to(*losses):

@@ -150,8 +150,7 @@ def test_a_part_stands_there_when_it_is_whole(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_machine_with_pytorch_and_transformers_alone_computes_the_same(tmp_path, tiny, passages, monkeypatch,  # noqa: F811
-                                                                         request):
+def test_pytorch_and_transformers_alone_compute_the_same_elsewhere(tmp_path, tiny, passages, monkeypatch, request):  # noqa: F811
     """A re-ranker, a bi-encoder with its exact search, and a pre-training, bit for bit."""
     numerics.settle({"BOOK_DEVICE": "cpu", "BOOK_DTYPE": "fp32"})  # whatever an earlier test has asked for
     request.addfinalizer(lambda: numerics.settle(dict.fromkeys(("BOOK_DEVICE", "BOOK_DTYPE"))))

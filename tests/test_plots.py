@@ -94,6 +94,7 @@ def test_a_plot_is_an_image_with_a_text_that_follows_the_page(name):
     assert list(root.iter(SVG + "text"))
     assert root.get("role") == "img"
     assert len(root.get("aria-label").split()) >= 5 and len(root.get("aria-label")) <= figures.SAID
+    assert ALL[name]().html == html_of(name)  # the same every time
 
 
 @pytest.mark.parametrize("name, text", [
