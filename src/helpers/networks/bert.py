@@ -66,10 +66,11 @@ def load(backbone: Any, head: bool) -> Any:
 def _part(name: str, weights: dict[str, Any], eps: float) -> Any:
     """The part with these weights, by their names within it."""
     if "weight" in weights:
+        if "bias" not in weights:
+            return nn.Embedding.from_pretrained(weights["weight"])  # made first and filled then, it imports PyTorch's compiler
         size, *width = weights["weight"].shape
         with torch.device("meta"):
-            part = (nn.Embedding(size, *width) if "bias" not in weights else nn.Linear(width[0], size) if width
-                    else nn.LayerNorm(size, eps))
+            part = nn.Linear(width[0], size) if width else nn.LayerNorm(size, eps)
         part.load_state_dict(weights, assign=True)
         return part
     inner = dict[str, dict[str, Any]]()
