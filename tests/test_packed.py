@@ -86,6 +86,17 @@ def test_bf16_is_as_near_to_fp32_as_the_padded_models():
     assert (fast.float() - exact).pow(2).mean() < 2 * (padded.float() - exact).pow(2).mean()
 
 
+def test_weights_are_divided_by_their_sum_in_the_end_where_no_exponential_is_out_of_range():
+    scores = torch.tensor([[0.0, np.log(3)], [80, 0]]).bfloat16()
+    with torch.inference_mode():
+        weights, total = packed._weights(scores)
+        assert torch.allclose((weights / total).float(), torch.tensor([[0.25, 0.75], [1, 0]]), atol=0.005)
+        for beyond in (200, -200):  # e^200 is too large for bfloat16, e^-200 too small
+            weights, total = packed._weights(scores.new_tensor([[beyond, beyond]]))
+            assert total is None and weights.tolist() == [[0.5, 0.5]]
+    assert packed._weights(scores)[1] is None  # with gradients, softmax
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("kind, atol", [("float32", 1e-5), ("bfloat16", 0.02)])
 @pytest.mark.parametrize("gelu", [False, True])
