@@ -132,7 +132,7 @@ def _weights(scores: Any) -> tuple[Any, Any]:
     if scores.dtype == torch.bfloat16 and not torch.is_grad_enabled():
         weights = scores.exp()
         total = weights.sum(-1, keepdim=True)
-        if 0 < total.min() and total.max() < torch.inf:
+        if total.min() > 0 and total.max() < torch.inf:
             return weights, total
     return torch.softmax(scores, dim=-1), None
 
