@@ -125,8 +125,8 @@ def _attention_on_cpu(queries: Any, keys: Any, values: Any, texts: _Texts) -> An
 
 
 def _weights(scores: Any) -> tuple[Any, Any]:
-    """Attention's weights, and what their mixture of values is still to be divided by: the sums of the exponentials, which in
-    bfloat16 takes half of softmax's time; None where softmax has divided, as it does where an exponential is out of range."""
+    """Attention's weights, and the sums by which the mixed values are yet to be divided: bfloat16's own softmax takes twice the
+    time. None where softmax has divided, with gradients and where an exponential is out of range."""
     import torch
 
     if scores.dtype == torch.bfloat16 and not torch.is_grad_enabled():
