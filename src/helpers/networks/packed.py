@@ -116,11 +116,9 @@ def _attention_on_cpu(queries: Any, keys: Any, values: Any, texts: _Texts) -> An
     for group, *parts in zip(texts.groups, queries.split(rows), keys.split(tokens), values.split(tokens), strict=True):
         query, key, value = (part.unflatten(0, (group.texts, -1)).transpose(1, 2) for part in parts)
         scores = query @ key.transpose(2, 3)
-        if texts.bias is not None:
-            scores = scores + texts.bias[:, :query.shape[2], :group.length]
-        weights, total = _weights(scores)
-        mixed = weights @ value
-        attended.append((mixed if total is None else mixed / total).transpose(1, 2).flatten(0, 1))
+        weights, total = _weights(scores if texts.bias is None else scores + texts.bias[:, :query.shape[2], :group.length])
+        mixed = weights @ value if total is None else weights @ value / total
+        attended.append(mixed.transpose(1, 2).flatten(0, 1))
     return torch.cat(attended)
 
 
