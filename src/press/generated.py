@@ -119,7 +119,7 @@ def study_page(study: str, data: list[dict[str, Any]]) -> str:
             claims.verdict_cell(line["verdict"], line.get("control"))])
     seen = [tested[claim]["pair"]["detectable"] for claim, own in claims.load().items() if own.study == study and not own.unit
             and tested.get(claim, {}).get("verdict", UNTESTED) != UNTESTED]
-    sees = f"Half of its tests find a true difference of {plain(median(seen))} four times in five." if seen else ""
+    sees = f"Half of its tests would find a true difference of {plain(median(seen))}, or a smaller one, four times in five." if seen else ""
     waits = table(f"Claims of {name} that are not tested", claims.HEADER, left, numeric_from=9).text if left else "None."
     return filled("study.md", study=name, title=first["title"], cite=study, asked=about["asked"], how=about["how"], sees=sees,
                 tested=table(f"Claims of {name}", claims.HEADER, rows, numeric_from=9).text, left=waits,

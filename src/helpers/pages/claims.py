@@ -55,13 +55,14 @@ class Claim:
     carried_by: str = ""
     inference: str = ""
     control: str = ""
+    per: str = "text"  # what a time is of: a text, a query, a triplet
     declared: str = ""  # the id in the file, of a claim over one of several rivals
     rival: str = ""  # that rival's name
 
     @property
     def unit(self) -> str:
         """What follows its differences: nothing for a share of one."""
-        return {"milliseconds_per_query": " ms a text"}.get(self.measure, "")
+        return f" ms a {self.per}" if self.measure == "milliseconds_per_query" else ""
 
     @property
     def level(self) -> bool:
@@ -70,8 +71,12 @@ class Claim:
 
     @property
     def printed(self) -> tuple[published.Entry, ...]:
-        """The published values that it rests on, its own and the one that it is compared with; none where they are prose."""
-        own = self.evidence
+        """The published values that it rests on, its own and the one that it is compared with; of a difference of differences also
+        the two of the other one, by what `less` has otherwise; none where they are prose."""
+        both = [self.evidence, *([self.evidence | self.evidence["less"]] if "less" in self.evidence else [])]
+        return tuple(entry for own in both for entry in self._printed(own))
+
+    def _printed(self, own: Mapping[str, Any]) -> tuple[published.Entry, ...]:
         if not own.get("row") or not own.get("table"):
             return ()
         first = published.value(self.study, own["table"], own["row"], own["column"])
@@ -243,9 +248,10 @@ def published_evidence(claim: Claim) -> str:
     if not claim.printed:
         where = claim.evidence.get("table") or f"section {claim.evidence.get('section', '')}"
         return f"{published.published_name(claim.study)}, {where}"
-    first, text = claim.printed[0], " compared with ".join(f"{entry.shown}{entry.mark}" for entry in claim.printed)
-    significance = {True: ", significant", False: ", not significant", None: ", not tested"}[claim.significant]
-    return f"{text} {first.measure.replace('_', ' ')} ({first.where}{significance})"
+    first, own = claim.printed[0], [f"{entry.shown}{entry.mark}" for entry in claim.printed]
+    text = ", less ".join(" compared with ".join(own[n:n + 2]) for n in range(0, len(own), 2))
+    significance = {True: ", significant", False: ", not significant", None: ", significance not tested"}[claim.significant]
+    return f"{text} {first.measure.replace('steps_thousands', 'thousand steps').replace('_', ' ')} ({first.where}{significance})"
 
 
 def rivals(declared: str) -> list[str]:

@@ -120,7 +120,7 @@ def beside_thesis(log: Step) -> Fragment:
 
 def cost(trainings: Mapping[Any, Step], systems: Mapping[Any, Evaluation]) -> Fragment:
     """What each model cost that was trained: seconds of training and of scoring, and where the numbers come from."""
-    return page.records_table("What each model cost, on a machine that may have done other work (speeds: chapter Speed)", (
+    return page.records_table("What each model cost, on a machine that may have done other work (for speeds see How fast is the code of this book?)", (
         {"model": name, "optimiser steps": count(log.value()["steps"]),
          "training": seconds(took(log)), "scoring": seconds(scored["seconds"]),
          "on": page.where(scored["machine"]), "from": badge(SHORT[source], source)}
