@@ -42,7 +42,7 @@ def test_a_claim_is_complete_and_its_evidence_a_published_value_or_a_section(nam
     assert claim.direction in DIRECTIONS
     assert claim.significant in (True, False, None)
     assert all(isinstance(text, str) and text for text in (claim.claim, claim.measure, claim.test, claim.chapter))
-    assert set(where) <= {"table", "row", "against", "column", "against_column", "against_table", "section"}
+    assert set(where) <= {"table", "row", "against", "column", "against_column", "against_table", "section", "less"}
     assert where.get("against") or where["section"]  # compared with a value, or explained in a section
     if where.get("row"):
         published.value(claim.study, where["table"], where["row"], where["column"])

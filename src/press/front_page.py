@@ -165,8 +165,7 @@ def sorted_claims(study: str, tested: Mapping[str, Mapping[str, Any]]) -> list[t
 
 def published_effect(claim: Claim) -> float | None:
     """The difference of the two printed values that a claim rests on, or of two such differences; None where there are none."""
-    amounts = [entry.amount for entry in claim.printed]
-    differences = [first - second for first, second in zip(amounts[::2], amounts[1::2], strict=False)]
+    differences = [one.amount - other.amount for one, other in zip(claim.printed[::2], claim.printed[1::2], strict=False)]
     return differences[0] - sum(differences[1:]) if differences else None
 
 

@@ -15,7 +15,7 @@ from helpers.evaluation.significance import Interval
 from helpers.evaluation.verdicts import AGREES, DISAGREES, OPEN, SMALL, UNTESTED
 from helpers.pages import claims, page
 from helpers.pages.compare import verdict_badge
-from helpers.pages.fragments import Html, badge, cell, count, details, interval, plain, signed, table
+from helpers.pages.fragments import Html, badge, cell, count, details, interval, marked, plain, signed, table
 from press import chapters, cite, comparison, execute, front_page, launch, others
 from press.edited import filled
 
@@ -119,11 +119,12 @@ def study_page(study: str, data: list[dict[str, Any]]) -> str:
             claims.verdict_cell(line["verdict"], line.get("control"))])
     seen = [tested[claim]["pair"]["detectable"] for claim, own in claims.load().items() if own.study == study and not own.unit
             and tested.get(claim, {}).get("verdict", UNTESTED) != UNTESTED]
-    sees = f"Half of its tests would find a true difference of {plain(median(seen))}, or a smaller one, four times in five." if seen else ""
+    sees = (f"Half of its tests would find a true difference of {plain(median(seen))}, or a smaller one, four times in five."
+            if seen else "")
     waits = table(f"Claims of {name} that are not tested", claims.HEADER, left, numeric_from=9).text if left else "None."
     return filled("study.md", study=name, title=first["title"], cite=study, asked=about["asked"], how=about["how"], sees=sees,
-                tested=table(f"Claims of {name}", claims.HEADER, rows, numeric_from=9).text, left=waits,
-                others=others.section(study, tested),
+                tested=table(f"Claims of {name}", claims.HEADER, rows, numeric_from=9).text if rows else "None of its claims.",
+                left=waits, others=others.section(study, tested),
                 chapters=", ".join(dict.fromkeys(f"[](../chapters/{claim.chapter}.ipynb)" for claim in claims.load().values()
                                                  if claim.study == study and claim.chapter in chapters.names())))
 
@@ -151,7 +152,7 @@ def divergences_page() -> str:
     parts = []
     for study, own in listed.items():
         name = "All studies" if study == "all" else published.published_name(study)
-        rows = [[line["what"], line["why"], line["pushes"]] for line in own]
+        rows = [[marked(line["what"]), marked(line["why"]), line["pushes"]] for line in own]
         shown = table(f"What is done otherwise: {name}", ("here", "why", "pushes the measured effect"), rows, numeric_from=9).text
         parts.append(f"## {name}\n\n{shown}\n")
     return filled("divergences.md", studies="\n".join(parts))

@@ -20,7 +20,7 @@ from helpers import paths
 from helpers.evaluation.verdicts import UNTESTED, WORDS
 from helpers.pages import fragments
 from helpers.pages.claims import load
-from helpers.pages.fragments import DATA_MIME, Html, badge, details, escape, table
+from helpers.pages.fragments import DATA_MIME, Html, badge, details, escape, marked, table
 from helpers.pages.page import below_tables
 from helpers.steps import ledger
 from press import chapters, variants
@@ -138,7 +138,7 @@ def otherwise(chapter: str) -> str:
     `published/divergences.yaml` names it nowhere."""
     listed = paths.listed(paths.PUBLISHED / "divergences.yaml")["divergences"]
     own = [line for lines in listed.values() for line in lines if chapter in line.get("chapters", ())]
-    rows = [[line["what"], line["why"], line["pushes"]] for line in [*own, *listed["all"]][:MOST]]
+    rows = [[marked(line["what"]), marked(line["why"]), line["pushes"]] for line in [*own, *listed["all"]][:MOST]]
     title = "What is done otherwise than in the study, and which way it pushes"
     return details(title, table(title, ("here", "why", "pushes the measured effect"), rows, numeric_from=9)).text if own else ""
 
@@ -158,7 +158,7 @@ def header(page: PageRequest, run: dict[str, Any], data: list[Any]) -> str:
 def parameters(page: PageRequest) -> str:
     """The table of parameters, folded, as Markdown that holds HTML."""
     rows = [[parameter.name, code(page.values[parameter.name]),
-             code(page.baseline[parameter.name]) if parameter.name in page.changed else "", parameter.meaning]
+             code(page.baseline[parameter.name]) if parameter.name in page.changed else "", marked(parameter.meaning)]
             for parameter in chapters.schema(page.chapter).values()]
     inner = table("Parameters of this run", ("parameter", "value", "baseline, if other", "meaning"), rows, numeric_from=9)
     return details("Parameters of this run", inner).text
@@ -191,7 +191,7 @@ def exercise(chapter: str, default: bool) -> str:
     if own is None:
         return ""
     answered = default and "answer" in own
-    answer = "\n" + details("What came out", Html(f"<p>{escape(own['answer'])}</p>")).text + "\n" if answered else ""
+    answer = "\n" + details("What came out", Html(f"<p>{marked(own['answer']).text}</p>")).text + "\n" if answered else ""
     change = " ".join(f"-p {name} '{value}'" for name, value in changed(chapter).items()).replace('"', '\\"')
     return f"""## Try this
 

@@ -177,12 +177,6 @@ def lengths_of(statistics: dict[str, Any]) -> dict[int, int]:
     return {int(n): count for n, count in statistics["lengths"].items()}
 
 
-def median_length(statistics: dict[str, Any]) -> int:
-    """The (lower) median of the lengths in words."""
-    lengths = lengths_of(statistics)
-    return int(np.quantile(list(lengths), 0.5, weights=list(lengths.values()), method="inverted_cdf"))
-
-
 SHARE = 0.5  # a window holds a passage if it has at least this share of its words
 
 

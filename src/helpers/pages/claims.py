@@ -71,17 +71,16 @@ class Claim:
 
     @property
     def printed(self) -> tuple[published.Entry, ...]:
-        """The published values that it rests on, its own and the one that it is compared with; of a difference of differences also
-        the two of the other one, by what `less` has otherwise; none where they are prose."""
-        both = [self.evidence, *([self.evidence | self.evidence["less"]] if "less" in self.evidence else [])]
-        return tuple(entry for own in both for entry in self._printed(own))
-
-    def _printed(self, own: Mapping[str, Any]) -> tuple[published.Entry, ...]:
-        if not own.get("row") or not own.get("table"):
-            return ()
-        first = published.value(self.study, own["table"], own["row"], own["column"])
-        return (first,) if not own.get("against") else (first, published.value(
-            self.study, own.get("against_table") or own["table"], own["against"], own.get("against_column") or own["column"]))
+        """The published values that it rests on, its own and the one that it is compared with; of a difference of differences two
+        more, by what `less` has otherwise; none where they are prose."""
+        found: list[published.Entry] = []
+        for own in (self.evidence, *([self.evidence | self.evidence["less"]] if "less" in self.evidence else [])):
+            if own.get("row") and own.get("table"):
+                found.append(published.value(self.study, own["table"], own["row"], own["column"]))
+            if found and own.get("against"):
+                found.append(published.value(self.study, own.get("against_table") or own["table"], own["against"],
+                                             own.get("against_column") or own["column"]))
+        return tuple(found)
 
 
 @functools.cache

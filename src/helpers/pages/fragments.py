@@ -95,6 +95,12 @@ def escape(text: str) -> str:
     return html.escape(one_line(text))
 
 
+def marked(text: str) -> Html:
+    """A text from data with `code` and *stress*."""
+    coded = re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))
+    return Html(re.sub(r"\*([^*]+)\*", r"<em>\1</em>", coded))
+
+
 def cell(value: Any) -> str:
     """A table cell's content: `Html` as it is, anything else as escaped text."""
     return value.text if isinstance(value, Html) else escape(str(value))

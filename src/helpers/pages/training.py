@@ -113,14 +113,15 @@ def took(log: Step) -> float:
 
 
 def beside_thesis(log: Step) -> Fragment:
-    """How long a training took, beside the thesis's."""
+    """How long a training took, and on what, beside the thesis's."""
     theirs = published.value(STUDY, "text 4.1.2", "BERT-Small", "fine-tuning time").printed
-    return page.prose(f"The first of these training runs took {seconds(took(log))}, the thesis's about {theirs} hours on a GPU.")
+    ours = f"{seconds(took(log))} ({log.entry().manifest['inputs'][0]['numerics'].partition('-')[0]})"
+    return page.prose(f"The first of these training runs took {ours}, the thesis's about {theirs} hours on a GPU.")
 
 
 def cost(trainings: Mapping[Any, Step], systems: Mapping[Any, Evaluation]) -> Fragment:
     """What each model cost that was trained: seconds of training and of scoring, and where the numbers come from."""
-    return page.records_table("What each model cost, on a machine that may have done other work (for speeds see How fast is the code of this book?)", (
+    return page.records_table("What each model cost, on a machine that may have done other work", (
         {"model": name, "optimiser steps": count(log.value()["steps"]),
          "training": seconds(took(log)), "scoring": seconds(scored["seconds"]),
          "on": page.where(scored["machine"]), "from": badge(SHORT[source], source)}

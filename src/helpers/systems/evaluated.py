@@ -119,12 +119,6 @@ def evaluate(label: str, ranking: Step, bed: Testbed, measures: Sequence[str], s
     return Evaluation(label, ranking, bed.kept_values(ranking, names), source or ranking)
 
 
-def evaluate_parts(label: str, table: Step, by: str, bed: Testbed, measures: Sequence[str]) -> dict[str, Evaluation]:
-    """The systems of a step's table of per-query values, by their names in one of its columns."""
-    return {str(name): Evaluation(label, pd.DataFrame(), part.set_index("query_id")[list(measures)].loc[bed.judged], table,
-                                  name=f"{label}, {name}") for name, part in table.value().groupby(by, sort=False)}
-
-
 def evaluate_values(label: str, ranking: Step, bed: Testbed, measures: Sequence[str]) -> Evaluation:
     """The values alone, to which the numbers are traced: for a ranking that no page shows, and that is not kept with the book."""
     values = run_measures(ranking, bed.query_step, bed.qrels_step, list(measures), bed.min_relevance, bed.every_grade)
