@@ -92,6 +92,7 @@ def test_two_claims_of_one_name_are_refused(tmp_path, monkeypatch):
 @pytest.mark.parametrize("name, text", [
     ("bert-mean-beats-bm25", "0.571† compared with 0.517 RR@10 (Steensland (2021), table 5.1, significant)"),
     ("distilbert-encodes-faster", "David (2020), figure 4.2"),
+    ("first-stages-converge-at-depth", "0.319 compared with 0.232, less 0.376 compared with 0.371 RR@10"),
     ("distilled-student-beats-teacher", "0.634† compared with 0.619† RR@10"),  # table 5.6, another row and column
     ("longer-sequences-lower-scores", "0.2637 compared with 0.3036 AP")])  # table B.2 against table 4.2
 def test_published_evidence_in_words(name, text):

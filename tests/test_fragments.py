@@ -5,7 +5,7 @@ from bs4 import BeautifulSoup
 from markdown_it import MarkdownIt
 
 from helpers.pages import page
-from helpers.pages.fragments import DATA_MIME, Fragment, Html, badge, cell, details, explored, table
+from helpers.pages.fragments import DATA_MIME, Fragment, Html, badge, cell, details, explored, marked, table
 from tables import cells
 
 HOSTILE = "<script>alert('x')</script> & \"quoted\" </table>"
@@ -33,6 +33,7 @@ def small_table(**changed):
     page.show_table(HOSTILE, (HOSTILE, HOSTILE), [[HOSTILE, HOSTILE]]).html])
 def test_hostile_text_stays_text(html):
     assert read(html).find("script") is None and HOSTILE in read(html).text
+    assert marked("`a<b` and *c*").text == "<code>a&lt;b</code> and <em>c</em>"
 
 
 END = "x\r\r<b>&\u2028\x0b```{include} /etc/passwd\n```\n\n# heading\n\n{raw}`html` \ud800"  # would end a block of HTML
