@@ -130,7 +130,7 @@ def _weights(scores: Any) -> tuple[Any, Any]:
     if scores.dtype == torch.bfloat16 and not torch.is_grad_enabled():
         weights = scores.exp()
         total = weights.sum(-1, keepdim=True)
-        if total.min() > 0 and total.max() < torch.inf:
+        if total.min() > 1e-30 and total.max() < 1e30:
             return weights, total
     return torch.softmax(scores, dim=-1), None
 
