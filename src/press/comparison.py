@@ -9,8 +9,8 @@ import pandas as pd
 from helpers.evaluation.significance import paired
 from helpers.pages import carried
 from helpers.pages.carried import System
-from helpers.pages.compare import test_cells
-from helpers.pages.fragments import badge, count, one_line, plain, table
+from helpers.pages.compare import difference_cell
+from helpers.pages.fragments import badge, count, one_line, p_value, plain, table
 from press import chapters, execute, variants
 from press.page_header import code
 
@@ -130,9 +130,9 @@ def measure_table(moved: list[Pair], measure: str) -> str:
     rows = []
     for label, before, after in ((pair.label, pair.baseline[measure], pair.variant[measure]) for pair in moved
                                  if measure in pair.variant):
-        signs = np.sign(after - before).tolist()
-        rows.append([label, plain(float(before.mean())), plain(float(after.mean())), *test_cells(paired(after, before)),
-                     " / ".join(str(signs.count(sign)) for sign in (1, 0, -1)), count(len(after))])
+        test, signs = paired(after, before), np.sign(after - before).tolist()
+        rows.append([label, plain(float(before.mean())), plain(float(after.mean())), difference_cell(test.difference),
+                     p_value(test.p_permutation), " / ".join(str(signs.count(sign)) for sign in (1, 0, -1)), count(len(after))])
     heads = ("system", "baseline", "variant", "difference", "p", "queries won / tied / lost", "of")
     return table(f"{measure} of the systems on both pages", heads, rows).text
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from helpers.evaluation import published, verdicts
 from helpers.evaluation.pools import BPREF, ENOUGH, SHARE, condensed
-from helpers.evaluation.significance import Interval, Paired
+from helpers.evaluation.significance import Interval
 from helpers.pages import page, plots
 from helpers.pages.fragments import Fragment, Html, badge, cell, details, interval, linked, p_value, plain, signed
 from helpers.steps import Step
@@ -45,9 +45,8 @@ def beside_published(study: str, number: str, column: str, measure: str, systems
     for row, system in systems.items():
         entry, test, mean = known.get(row), tests.get(row), system.mean(measure)
         word = word_of(judged, entry, published_base)
-        effect = (difference_cell(test.difference) if test else "cannot differ" if row in fixed else "baseline")
-        if test and (note := disagreement(system, base, measure)):
-            effect = with_interval(effect, note)
+        effect = (difference_cell(test.difference, note=disagreement(system, base, measure)) if test else
+                  "cannot differ" if row in fixed else "baseline")
         records.append({
             rows_are: row, "published": published_cell(entry, published_base),
             "measured": with_interval(measured(plain(mean.mean), system),
@@ -117,10 +116,11 @@ def mean_cell(system: Evaluation, measure: str) -> Html:
     return with_interval(mean_link(system, measure), interval(m.low, m.high))
 
 
-def difference_cell(difference: Interval, system: Evaluation | None = None) -> Html:
-    """A difference with its interval below; linked, if a system is given that its provenance is shown of."""
+def difference_cell(difference: Interval, system: Evaluation | None = None, note: str = "") -> Html:
+    """A difference with its interval below, then a note; linked, if a system is given that its provenance is shown of."""
     value = signed(difference.mean)
-    return with_interval(measured(value, system) if system else value, interval(difference.low, difference.high, sign=True))
+    shown = with_interval(measured(value, system) if system else value, interval(difference.low, difference.high, sign=True))
+    return with_interval(shown, note) if note else shown
 
 
 def table_value(entry: published.Entry, measure: str, value: float, source: Step) -> dict[str, Any]:
@@ -142,12 +142,6 @@ def published_cell(entry: published.Entry | None, baseline: published.Entry | No
         return ""
     text = f"{entry.shown}{entry.mark}"
     return text if baseline is None or entry.row == baseline.row else with_interval(text, signed(entry.amount - baseline.amount))
-
-
-def test_cells(comparison: Paired, note: str = "") -> list[Html | str]:
-    """Effect with its interval and a note, and p over queries and trainings."""
-    effect = difference_cell(comparison.difference)
-    return [with_interval(effect, note) if note else effect, p_value(comparison.p_permutation)]
 
 
 def lead(system: Evaluation, base: Evaluation, measure: str) -> float:

@@ -14,7 +14,7 @@ import pandas as pd
 from helpers.evaluation.published import Entry, load
 from helpers.evaluation.significance import Interval, Paired
 from helpers.pages import page, plots
-from helpers.pages.compare import difference_cell, disagreement, mean_cell, mean_link, table_value, test_cells, with_interval
+from helpers.pages.compare import difference_cell, disagreement, mean_cell, mean_link, table_value, with_interval
 from helpers.pages.fragments import Fragment, Html, cell, interval, p_value, with_ends
 from helpers.systems.evaluated import Evaluation
 
@@ -126,7 +126,8 @@ def differences(caption: str, pairs: Mapping[str, tuple[Evaluation, Evaluation]]
     alone give the difference another sign."""
     return page.records_table(caption, (
         {"comparison": name, "first": mean_link(first, measure), "second": mean_link(second, measure),
-         f"difference in {measure}": test_cells(first.against(second, measure), disagreement(first, second, measure))[0]}
+         f"difference in {measure}": difference_cell(first.against(second, measure).difference,
+                                                     note=disagreement(first, second, measure))}
         for name, (first, second) in pairs.items()))
 
 
