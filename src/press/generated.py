@@ -116,7 +116,7 @@ def study_page(study: str, data: list[dict[str, Any]]) -> str:
         shown = _linked(line["page"], line["key"], line["evidence"]) if line["key"] else line["evidence"]
         (left if line["verdict"] == UNTESTED else rows).append([
             Html(front_page.link(claim, tested, "../")), claims.published_evidence(claim), shown,
-            claims.verdict_cell(line["verdict"], line.get("control"))])
+            verdict_badge(line["verdict"], line.get("control"))])
     seen = [tested[claim]["pair"]["detectable"] for claim, own in claims.load().items() if own.study == study and not own.unit
             and tested.get(claim, {}).get("verdict", UNTESTED) != UNTESTED]
     sees = (f"Half of its tests would find a true difference of {plain(median(seen))}, or a smaller one, four times in five."

@@ -11,7 +11,7 @@ from helpers.evaluation import published, verdicts
 from helpers.evaluation.significance import Paired, Unpaired
 from helpers.evaluation.verdicts import OPEN, UNTESTED, Verdict
 from helpers.pages.compare import disagreement, verdict_badge
-from helpers.pages.fragments import Fragment, Html, cell, p_value, plain, table, with_ends
+from helpers.pages.fragments import Fragment, linked, p_value, plain, table, with_ends
 from helpers.systems.evaluated import Evaluation
 
 Pair = tuple[Evaluation, Evaluation]
@@ -156,9 +156,11 @@ def judge(chapter: str, measured: Mapping[str, Measured], *, backbone: str = "",
             if claim.control and found.control:
                 lead = compare(claim, (found.first, found.control), measure).difference
                 beside["control"] = f"over {claim.control}: {with_ends(lead)}"
-        rows.append(row(claim, verdict, f"#step-{beside['key'][:10]}" if beside["key"] else "", beside.get("control")))
-        data.append({"claim": name, "verdict": verdict.word, "evidence": evidence(verdict, claim.unit, claim.level),
-                     "reason": verdict.reason, "printed": [entry.cell for entry in claim.printed]} | beside)
+        effect = evidence(verdict, claim.unit, claim.level)
+        shown = effect if isinstance(found, str) else linked(effect, found.first.source)
+        rows.append([claim.claim, published_evidence(claim), shown, verdict_badge(verdict.word, beside.get("control"))])
+        data.append({"claim": name, "verdict": verdict.word, "evidence": effect, "reason": verdict.reason,
+                     "printed": [entry.cell for entry in claim.printed]} | beside)
     return Fragment(table("What the study claims, and what this run says of it", HEADER, rows, numeric_from=9).text,
                     data={"claims": data})
 
@@ -215,14 +217,6 @@ ITSELF = "with these parameters the two systems are one"
 HEADER = ("claim", "published", "this run", "verdict")
 
 
-def row(claim: Claim, verdict: Verdict, link: str, control: str | None = None) -> list[Any]:
-    """A claim as a table's row; the measured effect links to its provenance, its control stands below the word."""
-    effect: Any = evidence(verdict, claim.unit, claim.level)
-    if verdict.comparison is not None:
-        effect = Html(f'<a class="nr-measured" href="{link}">{cell(effect)}</a>')
-    return [claim.claim, published_evidence(claim), effect, verdict_cell(verdict.word, control)]
-
-
 def evidence(verdict: Verdict, unit: str = "", level: bool = False) -> str:
     """Difference, interval, p, margin in one line; what would be seen, where the run cannot tell, or could not if a claim that
     denies a difference (`level`) were tested; what was assumed; reasons."""
@@ -234,12 +228,6 @@ def evidence(verdict: Verdict, unit: str = "", level: bool = False) -> str:
     if verdict.word == OPEN or (level and verdict.word == UNTESTED and comparison.detectable > verdict.margin):
         parts.append(f"the smallest difference that would be seen is {plain(comparison.detectable)}{unit}")
     return "; ".join([*parts, *filter(None, (comparison.noise.assumption, verdict.reason))])
-
-
-def verdict_cell(word: str, control: str | None = None) -> Html:
-    """A verdict, and below it what the first system's lead over the claim's control is."""
-    shown = verdict_badge(word)
-    return Html(f"{shown.text}<br><small>{cell(control)}</small>") if control else shown
 
 
 def published_evidence(claim: Claim) -> str:

@@ -82,9 +82,10 @@ def beside_published(study: str, number: str, column: str, measure: str, systems
     return replace(table, html="".join([table.html, *drawn, *(details(head, Html(own.html)).text for head, own in folds)]))
 
 
-def verdict_badge(word: str) -> Html:
-    """A verdict in its colour."""
-    return badge(word, verdicts.WORDS[word])
+def verdict_badge(word: str, control: str | None = None) -> Html:
+    """A verdict in its colour; below it what the first system's lead over a claim's control is."""
+    shown = badge(word, verdicts.WORDS[word])
+    return with_interval(shown, control) if control else shown
 
 
 def word_of(judged: Fragment | None, *pair: published.Entry | None) -> str:
