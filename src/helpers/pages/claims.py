@@ -152,7 +152,7 @@ def judge(chapter: str, measured: Mapping[str, Measured], *, backbone: str = "",
                               disagreement(*systems, measure))
             if why := "; ".join(reasons):
                 verdict = replace(verdict, word=UNTESTED, reason=why)
-            beside = {"key": systems[0].source.key, "pair": numbers(systems, test) | recomputable(claim, systems, measure)}
+            beside = {"key": systems[0].source.key, "pair": recomputable(claim, systems, measure, test)}
             if claim.control and found.control:
                 lead = compare(claim, (found.first, found.control), measure).difference
                 beside["control"] = f"over {claim.control}: {with_ends(lead)}"
@@ -167,13 +167,11 @@ def judge(chapter: str, measured: Mapping[str, Measured], *, backbone: str = "",
 
 def of_claim(claim: Claim, measured: Measured) -> Compared | str:
     """The two systems of a claim, or why there are none."""
+    if isinstance(measured, Mapping):
+        assert claim.rival, f"{claim.id}: a pair is wanted"
+        measured = measured.get(claim.rival, f"{claim.rival} is not measured with these parameters")
     if isinstance(measured, str):
         return measured
-    if claim.rival and not isinstance(measured, tuple):
-        measured = measured.get(claim.rival, f"{claim.rival} is not measured with these parameters")
-        if isinstance(measured, str):
-            return measured
-    assert isinstance(measured, tuple), f"{claim.id}: a pair is wanted"
     return ITSELF if measured[0] is measured[1] else Compared(*measured)
 
 
@@ -185,27 +183,23 @@ def compare(claim: Claim, systems: Pair, measure: str) -> Paired | Unpaired:
     return first.against(second, measure, drawn=claim.inference != "queries")
 
 
-def numbers(systems: Pair, comparison: Paired | Unpaired) -> dict[str, Any]:
-    """What was compared, and the result, for whoever recomputes the verdict from the values that the page carries."""
+def recomputable(claim: Claim, systems: Pair, measure: str, comparison: Paired | Unpaired) -> dict[str, Any]:
+    """What was compared, the result, the values of every query and seed that it rests on and what its trainings are, for whoever
+    recomputes the verdict; a correlation, which is no mean over queries, has no values."""
     first, second = systems
     difference, narrow, noise = comparison.difference, comparison.narrow, comparison.noise
-    return {"first": first.label, "second": second.label, "mean": difference.mean, "interval": [difference.low, difference.high],
-            "narrow": [narrow.low, narrow.high], "p": comparison.p_permutation, "error": comparison.error,
-            "detectable": comparison.detectable, "trainings": [noise.variance, noise.freedom if noise.variance else None]}
-
-
-def recomputable(claim: Claim, systems: Pair, measure: str) -> dict[str, Any]:
-    """The values of every query and seed that a comparison rests on, and what its trainings are; nothing for a correlation, which
-    is no mean over queries."""
-    first, second = systems
+    result = {"first": first.label, "second": second.label, "mean": difference.mean,
+              "interval": [difference.low, difference.high], "narrow": [narrow.low, narrow.high], "p": comparison.p_permutation,
+              "error": comparison.error, "detectable": comparison.detectable,
+              "trainings": [noise.variance, noise.freedom if noise.variance else None]}
     if type(first) is not Evaluation:
-        return {}
-    if set(first.values.index) != set(second.values.index):
-        return {"values": [[texts(own.values[measure])] for own in systems]}
-    ours, theirs, shared = first.both_rows(second, measure)
-    return {"values": [[texts(row) for row in rows.values] for rows in (ours, theirs)], "measure": measure,
-            "shared": shared, "drawn": claim.inference != "queries",
-            **{name: [getattr(rows, name) for rows in (ours, theirs)] for name in ("trained", "kind", "seeds", "groups")}}
+        return result
+    if isinstance(comparison, Unpaired):
+        return result | {"values": [[texts(own.values[measure])] for own in systems]}
+    *both, shared = first.both_rows(second, measure)
+    return result | {"values": [[texts(row) for row in rows.values] for rows in both], "measure": measure, "shared": shared,
+                     "drawn": claim.inference != "queries",
+                     **{name: [getattr(rows, name) for rows in both] for name in ("trained", "kind", "seeds", "groups")}}
 
 
 def texts(values: Any) -> str:
