@@ -9,7 +9,7 @@ from helpers.errors import BadInput
 from helpers.evaluation import published
 from helpers.evaluation.verdicts import AGREES, DIRECTIONS, DISAGREES, UNTESTED, why_not_comparable
 from helpers.pages import claims, compare
-from helpers.pages.claims import Claim, Margin, published_evidence
+from helpers.pages.claims import Claim, published_evidence
 from helpers.pages.results import differences
 from press import chapters
 from toys import of_values
@@ -64,10 +64,10 @@ def test_the_evidence_compares_two_values_of_the_claims_measure_in_its_direction
 @pytest.mark.parametrize("name", CLAIMS)
 def test_a_margin_is_half_of_the_published_effect_or_says_why_not(name):
     margin = CLAIMS[name].margin
-    assert margin.value >= 0.01 and margin.because
-    if margin.because.startswith("half of the published effect"):
+    assert margin["value"] >= 0.01 and margin["because"]
+    if margin["because"].startswith("half of the published effect"):
         first, second = compared(CLAIMS[name])
-        assert margin.value == pytest.approx(max(0.01, abs(first.amount - second.amount) / 2))
+        assert margin["value"] == pytest.approx(max(0.01, abs(first.amount - second.amount) / 2))
 
 
 def test_the_contents_list_every_template_and_claims_name_a_chapter_of_them():
@@ -121,7 +121,7 @@ BASE = [0.0] * 3 + [0.75] * 3  # six positive differences, of mean .375: p = 2 /
 def chapter(monkeypatch):
     """A chapter of two claims, and the measurements for them."""
     known = {name: Claim(name, "steensland2021", f"The claim {name}", CLAIMS["bert-mean-beats-bm25"].evidence, "RR@10",
-                         "higher", None, "", "chapter", Margin(0.05, "because"), declared=name) for name in ("first", "second")}
+                         "higher", None, "", "chapter", {"value": 0.05}, declared=name) for name in ("first", "second")}
     monkeypatch.setattr(claims, "load", lambda: known)
     better, base = evaluation("better", BETTER), evaluation("base", BASE)
     return {"first": (better, base), "second": (better, base)}
@@ -193,7 +193,7 @@ def test_a_row_of_a_published_table_has_the_word_of_the_claim_on_its_pair(chapte
 def test_a_claim_over_several_rivals_is_a_claim_for_each():
     deepct = CLAIMS["repbert-beats-improved-exact-match/DeepCT"]
     assert [entry.shown for entry in deepct.printed] == ["0.304", "0.243"]
-    assert (deepct.margin.value, deepct.rival) == (0.0305, "DeepCT")
+    assert (deepct.margin["value"], deepct.rival) == (0.0305, "DeepCT")
     assert claims.rivals("repbert-beats-improved-exact-match") == ["docTTTTTquery", "DeepCT"]
 
 

@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from helpers import paths
@@ -30,14 +30,6 @@ Measured = Pair | Compared | Mapping[str, Pair | Compared | str] | str
 
 
 @dataclass(frozen=True)
-class Margin:
-    """What a claim calls too small to matter, in the unit of its measure, and why so much."""
-
-    value: float
-    because: str
-
-
-@dataclass(frozen=True)
 class Claim:
     """One conclusion of a study: the evidence it gave, and the test that would support it here; see `published/claims.yaml`."""
 
@@ -50,7 +42,7 @@ class Claim:
     significant: bool | None
     test: str
     chapter: str
-    margin: Margin
+    margin: Mapping[str, Any]  # `value`, what it calls too small to matter, in the unit of its measure, and why, `because`
     note: str = ""
     carried_by: str = ""
     inference: str = ""
@@ -98,11 +90,11 @@ def load() -> dict[str, Claim]:
 
 def split(raw: Mapping[str, Any]) -> Iterator[Claim]:
     """A declared claim, or one for each of its rivals, whose own evidence and margin go before the common ones."""
-    common = {name: value for name, value in raw.items() if name != "rivals"} | {"margin": Margin(**raw["margin"])}
+    common = {name: value for name, value in raw.items() if name != "rivals"}
     if "rivals" not in raw:
         yield Claim(**common, declared=raw["id"])
     for rival, own in raw.get("rivals", {}).items():
-        margin = replace(common["margin"], value=own.get("margin", common["margin"].value))
+        margin = raw["margin"] | ({"value": own["margin"]} if "margin" in own else {})
         evidence = raw["evidence"] | {name: value for name, value in own.items() if name != "margin"}
         yield Claim(**common | {"id": f"{raw['id']}/{rival}", "claim": f"{raw['claim']}: {rival}", "margin": margin,
                                 "evidence": evidence}, declared=raw["id"], rival=rival)
@@ -146,12 +138,11 @@ def judge(chapter: str, measured: Mapping[str, Measured], *, backbone: str = "",
         else:
             systems, measure = found[:2], found.measure or claim.measure
             test = compare(claim, systems, measure)
-            reasons = filter(None, ((untested or {}).get(claim.declared, ""),
-                                    verdicts.why_not_comparable(claim.carried_by, backbone)))
-            verdict = Verdict(verdicts.judge(claim.direction, test, claim.margin.value), test, claim.margin.value,
-                              disagreement(*systems, measure))
-            if why := "; ".join(reasons):
-                verdict = replace(verdict, word=UNTESTED, reason=why)
+            why = "; ".join(filter(None, ((untested or {}).get(claim.declared, ""),
+                                          verdicts.why_not_comparable(claim.carried_by, backbone))))
+            margin = claim.margin["value"]
+            verdict = Verdict(UNTESTED if why else verdicts.judge(claim.direction, test, margin), test, margin,
+                              why or disagreement(*systems, measure))
             beside = {"key": systems[0].source.key, "pair": recomputable(claim, systems, measure, test)}
             if claim.control and found.control:
                 lead = compare(claim, (found.first, found.control), measure).difference
