@@ -11,7 +11,7 @@ true or false: `level`, `not level`.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from helpers import paths
@@ -28,13 +28,6 @@ def failed(conditions: str, known: Mapping[str, Evaluation | bool], measure: str
     """Those of the conditions, joined by `and`, that do not hold; none holds of what is not there. BadInput for what is no
     condition."""
     return [one for one in map(str.strip, conditions.split(" and ")) if not _holds(one, known, measure)]
-
-
-def compared(conditions: str, known: Mapping[str, Evaluation | bool], measure: str) -> Iterator[tuple[str, str, str]]:
-    """The two systems and the measure of each comparison among the conditions, those whose systems are there."""
-    for parts in filter(None, map(COMPARISON.fullmatch, map(str.strip, conditions.split(" and ")))):
-        if all(isinstance(known.get(parts[n]), Evaluation) for n in (1, 4)):
-            yield parts[1], parts[4], parts[6] or measure
 
 
 def _holds(condition: str, known: Mapping[str, Evaluation | bool], measure: str) -> bool:
@@ -75,13 +68,16 @@ def discussion(chapter: str, judged: Fragment | None = None, measure: str = "", 
     return Fragment(markdown="\n\n".join(parts), data={name: part for name, part in carried.items() if part})
 
 
-def differences(whens: Sequence[str], known: Mapping[str, Any], measure: str) -> dict[str, list[float]]:
-    """What the conditions compare, for other pages: `a - b in RR@10` with the two means and the difference's interval."""
+def differences(whens: Sequence[str], known: Mapping[str, Evaluation | bool], measure: str) -> dict[str, list[float]]:
+    """What the conditions compare, of systems that are there, for other pages: `a - b in RR@10` with the two means and the
+    difference's interval."""
     found: dict[str, list[float]] = {}
-    for one, other, name in (pair for text in whens for pair in compared(text, known, measure)):
-        difference = known[one].against(known[other], name).difference
-        found[f"{one} - {other} in {name}"] = [known[one].mean(name).mean, known[other].mean(name).mean, difference.mean,
-                                               difference.low, difference.high]
+    for parts in filter(None, (COMPARISON.fullmatch(one.strip()) for text in whens for one in text.split(" and "))):
+        first, second, name = known.get(parts[1]), known.get(parts[4]), parts[6] or measure
+        if isinstance(first, Evaluation) and isinstance(second, Evaluation):
+            difference = first.against(second, name).difference
+            found[f"{parts[1]} - {parts[4]} in {name}"] = [first.mean(name).mean, second.mean(name).mean, difference.mean,
+                                                           difference.low, difference.high]
     return found
 
 
