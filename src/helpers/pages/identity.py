@@ -8,7 +8,6 @@ import pandas as pd
 from helpers.data.runs import cut
 from helpers.data.texts import split_of, splits_of
 from helpers.evaluation.identity import NEITHER, IdentityGap, by_query, gap_excess, identity_gap, without_rivals
-from helpers.evaluation.significance import Interval
 from helpers.pages import page
 from helpers.pages.compare import mean_link
 from helpers.pages.fragments import Fragment, interval, plain, signed
@@ -47,12 +46,13 @@ def identity_table(systems: Systems, bed: Testbed, candidates: int, *untrained: 
         for name, system in systems.items() for shown in [gap_of(system, bed, candidates)]))
 
 
+@lru_cache
 def knows_articles(system: Evaluation, untrained: Evaluation, bed: Testbed, candidates: int) -> str:
     """Why nothing may be concluded from a system whose gap is wider than that of an untrained one by more than the tolerance, by
     the interval of the excess."""
     if splitting(bed) is None or not any(system.trainings()):
         return ""
-    excess = excess_of(system, untrained, bed, candidates)
+    excess = gap_excess(_sums(system, bed, candidates), _sums(untrained, bed, candidates))
     return "" if not excess.low > TOLERANCE else (
         f"the model knows which articles it was trained on: its gap exceeds that of the encoder without training by "
         f"{signed(excess.mean)} {interval(excess.low, excess.high)} standard deviations")
@@ -63,12 +63,6 @@ def barred(pairs: Mapping[str, tuple[Evaluation, Evaluation]], untrained: Evalua
     """For each claim why nothing may be concluded from the two systems that it compares, see `knows_articles`; else empty."""
     return {claim: next(filter(None, (knows_articles(system, untrained, bed, candidates) for system in pair)), "")
             for claim, pair in pairs.items()}
-
-
-@lru_cache
-def excess_of(system: Evaluation, untrained: Evaluation, bed: Testbed, candidates: int) -> Interval:
-    """How much wider a system's gap is than that of an untrained one."""
-    return gap_excess(_sums(system, bed, candidates), _sums(untrained, bed, candidates))
 
 
 def gap_of(system: Evaluation, bed: Testbed, candidates: int) -> IdentityGap:
