@@ -53,8 +53,11 @@ def beside_published(study: str, number: str, column: str, measure: str, systems
                                       interval(mean.low, mean.high) + seeds_text(system, measure)),
             "difference": Html(f"{cell(effect)}<br>{verdict_badge(word).text}") if word else effect})
         if test:
-            ratio = ratio_cells(entry, published_base, mean.mean, base.mean(measure).mean)
-            more.append([row, p_value(test.p_permutation), p_value(test.p_t), *ratio])
+            means = mean.mean, base.mean(measure).mean
+            ratios = [ratio(*means, entry.amount, published_base.amount) if entry and published_base else None
+                      for ratio in (verdicts.effect_ratio, verdicts.delta_relative_improvement)]
+            more.append([row, p_value(test.p_permutation), p_value(test.p_t),
+                         *("" if ratio is None else signed(ratio, 2) for ratio in ratios)])
         data.append({"study": study, "table": number, "row": row, "column": column, "measure": measure,
                      "measured": mean.mean, "key": system.source.key, "verdict": word or None})
     left = [{rows_are: row, "published": published_cell(entry, published_base), "measured": verdicts.UNTESTED}
@@ -166,15 +169,6 @@ def disagreement(first: Evaluation, second: Evaluation, measure: str) -> str:
     if other not in first.values or other not in second.values or lead(first, second, measure) * lead(first, second, other) >= 0:
         return ""
     return f"of the other sign on judged texts alone: {signed(lead(first, second, other))}"
-
-
-def ratio_cells(entry: published.Entry | None, baseline: published.Entry | None, mean: float, base_mean: float) -> list[str]:
-    """Effect ratio and the difference of relative improvements, where there are two published values."""
-    if entry is None or baseline is None:
-        return ["", ""]
-    values = (mean, base_mean, entry.amount, baseline.amount)
-    both = (verdicts.effect_ratio(*values), verdicts.delta_relative_improvement(*values))
-    return ["" if value is None else signed(value, 2) for value in both]
 
 
 MEASURE = "nDCG@10"
