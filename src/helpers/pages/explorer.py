@@ -82,13 +82,12 @@ def collect(bed: Testbed, systems: Systems, labels: pd.DataFrame, depth: int, wh
 def extremes(queries: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     """The query whose first answer the second ranking raises most to the top, which the page shows first, and the one whose first
     answer it moves down most from there."""
-    def moved(first: int) -> str:
-        """The query with an answer at the top of one of the two rankings that stands furthest down in the other."""
-        def furthest(query: Mapping[str, Any]) -> int:
-            own = [places for _, _, places in query["relevant"] if len(places) > 1 and places[first] == 1 and places[1 - first]]
-            return max((places[1 - first] for places in own), default=0)
-        return str(max(queries, key=furthest)["id"])
-    return {"helped_most": moved(1), "hurt_most": moved(0)} if queries else {}
+    def furthest(query: Mapping[str, Any], first: int) -> int:
+        """How far down an answer at the top of one of the two rankings stands in the other."""
+        own = [places for _, _, places in query["relevant"] if len(places) > 1 and places[first] == 1 and places[1 - first]]
+        return max((places[1 - first] for places in own), default=0)
+    return {name: str(max(queries, key=lambda query: furthest(query, first))["id"])
+            for name, first in (("helped_most", 1), ("hurt_most", 0)) if queries}
 
 
 def ranking(rows: pd.DataFrame | None, ranks: Sequence[Mapping[str, int]], grades: Mapping[str, int],
@@ -230,7 +229,8 @@ def scope(content: Mapping[str, Any]) -> Fragment:
 
 
 def examples(content: Mapping[str, Any], shown: int) -> Fragment:
-    """Some queries as plain tables: where each later stage gains and loses most, and what only dense search finds."""
+    """Some queries as plain tables, the first passages of every ranking, with links into the explorer: where each later stage
+    gains and loses most, and what only dense search finds."""
     queries = {name: [query for query in content["queries"] if number in query["classes"]]
                for number, name in enumerate(content["classes"])}
     chosen: dict[str, Mapping[str, Any] | None] = {}
@@ -240,7 +240,12 @@ def examples(content: Mapping[str, Any], shown: int) -> Fragment:
         chosen[f"The largest loss by {name}"] = min(queries.get(f"{name} hurt", []), key=gain, default=None)
     missed = [query for query in queries[f"{FIRST} missed it"] if reciprocal(content, query, DENSE) == 1]
     chosen[f"{FIRST} misses it, {DENSE} puts it first"] = next(iter(missed), None)
-    parts = [example(content, query, title, shown) for title, query in chosen.items() if query is not None]
+    parts = []
+    for title, query in ((title, query) for title, query in chosen.items() if query is not None):
+        rows = [[rank + 1, *(passage_cell(content, ranking[rank], number) if rank < len(ranking) else ""
+                             for number, ranking in enumerate(query["rankings"]))] for rank in range(shown)]
+        told = table(f"{title}: {query['text']}", ("rank", *names_of(content)), rows, numeric_from=9).text
+        parts.append(f"{told}<p>{link('show it in the explorer', {'q': query['id']})}</p>")
     return Fragment("\n".join(parts))
 
 
@@ -255,16 +260,6 @@ def reciprocal(content: Mapping[str, Any], query: Mapping[str, Any], system: str
 def names_of(content: Mapping[str, Any]) -> list[str]:
     """The systems, in the order of their columns."""
     return [name for name, *_ in content["systems"]]
-
-
-def example(content: Mapping[str, Any], query: Mapping[str, Any], title: str, shown: int) -> str:
-    """The first passages of one query in every ranking, as a table with a link into the explorer."""
-    names = names_of(content)
-    rows = [[rank + 1, *(passage_cell(content, ranking[rank], number) if rank < len(ranking) else ""
-                         for number, ranking in enumerate(query["rankings"]))] for rank in range(shown)]
-    caption = f"{title}: {query['text']}"
-    leading = link("show it in the explorer", {"q": query["id"]})
-    return f"{table(caption, ('rank', *names), rows, numeric_from=9).text}<p>{leading}</p>"
 
 
 def passage_cell(content: Mapping[str, Any], row: list[Any], system: int) -> Html:
