@@ -120,13 +120,9 @@ def why_untrained(systems: BySize, sizes: Sequence[int], measure: str) -> str:
         for start in of_size(systems, large):
             before, after = systems[start, small], systems[start, large]
             if above(before, after, measure):
-                return f"more training data lowered {measure}, from {scored(before, measure)} to {scored(after, measure)}"
+                high, low = (f"{plain(system.mean(measure).mean)} ({system.label})" for system in (before, after))
+                return f"more training data lowered {measure}, from {high} to {low}"
     return ""
-
-
-def scored(system: Evaluation, measure: str) -> str:
-    """A system with its mean: `0.015 (backbone, 250)`."""
-    return f"{plain(system.mean(measure).mean)} ({system.label})"
 
 
 def design(share: Paired, lead: float, where: str, seeds: int, tested: str) -> str:
