@@ -148,25 +148,20 @@ def tip(name: Any, value: float, place: Any) -> str:
 
 
 def heatmap(values: pd.DataFrame, height: float, **style: Any) -> tuple[Figure, Axes]:
-    """A heat map of values, with the text on its cells set in black or white; `style` goes to seaborn's `heatmap`."""
+    """A heat map of values, with the text on its cells set in black or white, whichever stands out more from the cell; `style`
+    goes to seaborn's `heatmap`."""
     import seaborn  # with scipy.stats, and most pages have no heat map
 
     figure, (axis,) = new(WIDE, height)
     seaborn.heatmap(values, ax=axis, **{"cbar": False, "annot_kws": {"size": 11}, **style})
-    set_on_cells(axis)
-    axis.grid(False)
-    axis.tick_params(axis="both", rotation=0)
-    return figure, axis
-
-
-def set_on_cells(axis: Axes) -> None:
-    """Set the texts of a heat map in black or white, whichever stands out more from the cell."""
-    from seaborn.utils import relative_luminance
-
     cells: Any = axis.collections[0]
     shown = cells.get_facecolors()[~np.ma.getmaskarray(cells.get_array()).ravel()]  # a hidden cell has no text
     for text, face in zip(axis.texts, shown, strict=True):
-        text.set_color("black" if relative_luminance(face) > 0.179 else "white")  # WCAG 2: where both have the same contrast
+        dark = seaborn.utils.relative_luminance(face) <= 0.179  # WCAG 2: where black and white have the same contrast
+        text.set_color("white" if dark else "black")
+    axis.grid(False)
+    axis.tick_params(axis="both", rotation=0)
+    return figure, axis
 
 
 def show(figure: Figure, alt: str, caption: str) -> Fragment:
@@ -221,7 +216,6 @@ def _with_tips(svg: str, name: str, texts: Sequence[str]) -> str:
 
 CELL = 30  # points: a square that lies within a cell of a grid
 FLAT_LABELS = 60  # characters that fit side by side below an axis; longer labels are broken into lines
-LISTED = 12  # pairs that the text alternative names
 DIFFERENT, SAME = "●", "N"  # N as in David (2020), table 4.3
 
 
@@ -263,9 +257,8 @@ def pair_matrix(effects: pd.DataFrame, above: pd.DataFrame, below: pd.DataFrame,
     texts = []
     for where, rule, decided in (("Above", rules[0], above.to_numpy()), ("Below", rules[1], below.to_numpy())):
         alike = [f"{names[a]} and {names[b]}" for a, b in pairs if not decided[a, b]]
-        more = [f"{len(alike) - LISTED} more"] if len(alike) > LISTED else []
         texts.append(f"{where} the diagonal ({rule}) {len(pairs) - len(alike)} of {len(pairs)} pairs differ"
-                    + (f", not {'; '.join([*alike[:LISTED], *more])}." if alike else "."))
+                    + (f", not {'; '.join(alike)}." if alike else "."))
     row, column = divmod(int(effects.to_numpy().argmax()), size)
     alt = (f"Matrix of {size} systems, {measure} of the row less that of the column. {' '.join(texts)} The largest difference is "
            f"{signed(float(effects.to_numpy()[row, column]))}, {names[row]} over {names[column]}.")
