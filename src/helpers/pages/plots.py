@@ -30,12 +30,11 @@ APART = 0.5  # of two places on a logarithmic axis whose labels are both shown
 LONG = 40  # characters of a name beside a line that has a wide figure
 SHORT = 18  # characters of a name that leaves a narrow figure room
 FAR = 1.5  # ranges of what was measured: a published value further off is an arrow at the edge
-NOTHING: Lines = MappingProxyType({})
-NO_LEVELS: Mapping[str, float] = MappingProxyType({})
+NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 def curves(lines: Lines, x: str, y: str, caption: str, log: bool = False, log_y: bool = False,
-           printed: Lines = NOTHING, levels: Mapping[str, float] = NO_LEVELS, first: Sequence[str] = ()) -> Fragment:
+           printed: Lines = NOTHING, levels: Mapping[str, float] = NOTHING, first: Sequence[str] = ()) -> Fragment:
     """One line for each series, over its index, with its name at its end; hollow what a study printed, in the colour of the line
     of its name, and flat lines at `levels`. Of more than four lines those `first` have a colour and a name."""
     figure, (axis,) = figures.new(figures.WIDE if any(len(name) > LONG for name in lines) else None)
@@ -148,17 +147,21 @@ def forest(effects: Mapping[str, tuple[float | Interval, Interval]], what: str, 
     return figures.show(figure, alt, caption)
 
 
-def with_intervals(axis: Axes, look: figures.Look, points: Mapping[float, tuple[Interval, str]], **style: Any) -> None:
-    """Draw the means of one of several systems at their places, each with its interval, and with what it says on hover."""
+def with_intervals(axis: Axes, name: str, look: figures.Look, points: Mapping[float, tuple[Interval, str]], ends: figures.Ends,
+                   **style: Any) -> None:
+    """Draw the means of one of several systems at their places, each with its interval and what it says on hover, and add where
+    they end to the `ends` that get a name."""
     means = [point for point, _ in points.values()]
     spread = [[mean.mean - mean.low for mean in means], [mean.high - mean.mean for mean in means]]
     drawn = axis.errorbar(list(points), [mean.mean for mean in means], yerr=spread, marker=look.marker, color=look.color,
                           capsize=3, **style)
     figures.hover(drawn.lines[0], [text for _, text in points.values()])
+    if look.named and points:
+        ends[name] = ([*points][-1], means[-1].mean, look.color)
 
 
 def seed_curves(lines: Mapping[str, pd.DataFrame], x: str, y: str, caption: str,
-                levels: Mapping[str, float] = NO_LEVELS, printed: Lines = NOTHING) -> Fragment:
+                levels: Mapping[str, float] = NOTHING, printed: Lines = NOTHING) -> Fragment:
     """A line for each frame (a row a place on the axis, a column a seed): the mean over seeds, with its 95 % t-interval; flat
     lines at `levels`, and beside a line what a study printed of it, under the same name."""
     figure, (axis,) = figures.new(height=3.8)
@@ -171,10 +174,8 @@ def seed_curves(lines: Mapping[str, pd.DataFrame], x: str, y: str, caption: str,
             mean, spread = values.mean(), values.sem() * special.stdtrit(len(values) - 1, 0.975)
             text = f"{name} at {place:g}: {plain(mean)} ± {plain(spread)}"
             points[place * shift] = Interval(mean, mean - spread, mean + spread), text
-        with_intervals(axis, looks[name], points, markersize=5)
+        with_intervals(axis, name, looks[name], points, ends, markersize=5)
         texts += [text for _, text in points.values()]
-        if looks[name].named and points:
-            ends[name] = ([*points][-1], [*points.values()][-1][0].mean, looks[name].color)
     for name in [name for name in lines if name in printed]:
         texts.append(f"{name}{beside(axis, looks[name].color, printed[name])}")
     texts += flat(axis, levels, ends)
@@ -191,7 +192,7 @@ def seed_curves(lines: Mapping[str, pd.DataFrame], x: str, y: str, caption: str,
 
 
 def means_by_group(values: pd.DataFrame, groups: pd.Series, y: str, caption: str,
-                   printed: Mapping[str, Mapping[str, float]] = MappingProxyType({})) -> Fragment:
+                   printed: Mapping[str, Mapping[str, float]] = NOTHING) -> Fragment:
     """Means with 95 % bootstrap intervals of systems (a column each) within groups of queries (on the same index); beside a
     system what a study printed of it, by group."""
     names, looks = list(dict.fromkeys(groups)), figures.looks(map(str, values))
@@ -203,11 +204,9 @@ def means_by_group(values: pd.DataFrame, groups: pd.Series, y: str, caption: str
             mean = mean_interval(own[groups == group])
             at = place + (number - (values.shape[1] - 1) / 2) * min(0.18, 0.8 / values.shape[1])
             points[at] = mean, f"{system}, {group}: {plain(mean.mean)} {interval(mean.low, mean.high)}"
-        with_intervals(axis, look, points, ls="none")
+        with_intervals(axis, str(system), look, points, ends, ls="none")
         means = [plain(mean.mean) for mean, _ in points.values()]
         texts.append(f"{system}: {', '.join(f'{mean} {group}' for mean, group in zip(means, names, strict=True))}")
-        if look.named and points:
-            ends[str(system)] = (at, mean.mean, look.color)
         if told := printed.get(str(system)):
             theirs = {at + 0.07: told[group] for at, group in zip(points, names, strict=True) if group in told}
             texts[-1] += beside(axis, look.color, pd.Series(theirs), [g for g in names if g in told], ls="none")
