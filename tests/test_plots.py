@@ -45,11 +45,6 @@ def groups():
     return plots.means_by_group(values, kinds, "RR@10", "By style.")
 
 
-def ranks():
-    result = {"BM25": pd.Series([1, 2, 7, np.inf]), "BERT": pd.Series([1, 1, 3, np.nan])}
-    return plots.rank_distribution(result, 3, "Ranks.")
-
-
 def hostile():
     name = '<script>alert("x")</script> & $x_'
     series = pd.Series([0.5, 0.6], index=[1, 2])
@@ -68,7 +63,7 @@ def panels():
     return plots.panels({"RR@10": left, "R@10": right}, "candidates", "By depth.", {"R@10": pd.Series({20: 0.72})})
 
 
-ALL = {plot.__name__: plot for plot in (heatmap, curves, forest, groups, ranks, hostile, points, panels)}
+ALL = {plot.__name__: plot for plot in (heatmap, curves, forest, groups, hostile, points, panels)}
 SVG = "{http://www.w3.org/2000/svg}"
 every_plot = pytest.mark.parametrize("name", ALL)
 
@@ -101,7 +96,6 @@ def test_a_plot_is_an_image_with_a_text_that_follows_the_page(name):
     ("heatmap", "from 0.100 to 0.500; the best is k1 = 0.9, b = 0.2."),
     ("curves", "BM25: 0.200 at 1, 0.600 at 100."),
     ("groups", "BM25: 0.333 plain, 0.500 oblique, 1.000 alone; BERT: 0.467 plain"),
-    ("ranks", "BM25: 1 at rank 1, 2 beyond rank 3. BERT: 2 at rank 1, 1 beyond rank 3."),
     ("points", "large: RR@10 0.600 at 0.41; & middle: RR@10 0.550 at 24.3; small: RR@10 0.500 at 1250."),
     ("panels", "RR@10: 0.500 at 10, 0.600 at 100. R@10: 0.700 at 10, 0.800 at 100; published: 0.720 at 20.")])
 def test_the_text_of_a_plot_gives_its_values(name, text):
@@ -140,14 +134,11 @@ def test_published_places_are_hollow_and_each_kind_has_its_own_base():
     assert "small: less -0.100 at 4" in text and "tiny: less -0.050 at 2" in text and "big: less 0.000 at 1" in text
 
 
-def test_a_study_s_values_stand_beside_groups_and_bars_of_the_same_name():
+def test_a_study_s_values_stand_beside_groups_of_the_same_name():
     values = pd.DataFrame({"BM25": [0.5] * 4}, index=list("abcd"))
     kinds = pd.Series(["plain", "plain", "oblique", "oblique"], index=list("abcd"))
     assert "BM25: 0.500 plain, 0.500 oblique; published: 0.300 at oblique." in text_of(
         plots.means_by_group(values, kinds, "RR", "G.", {"BM25": {"oblique": 0.3}}).html)
-    ranks = {"BM25": pd.Series([1, 2, 7, np.inf])}
-    assert "BM25; published: 1.600 at rank 1, in proportion." in text_of(
-        plots.rank_distribution(ranks, 3, "R.", {"BM25": 0.4}).html)
 
 
 def words(html):
@@ -160,7 +151,6 @@ def many(number):
 
 @pytest.mark.parametrize("plot", [
     lambda lines: plots.curves(lines, "x", "y", "C."),
-    lambda lines: plots.rank_distribution(lines, 2, "C."),
     lambda lines: plots.seed_curves({name: pd.DataFrame({1: own, 2: own + 0.1}) for name, own in lines.items()}, "x", "y", "C."),
     lambda lines: plots.means_by_group(pd.DataFrame(lines), pd.Series(["a", "b"], index=[1, 2]), "y", "C."),
     lambda lines: scatter.points(pd.DataFrame({"x": [1.0] * len(lines), "y": 1.0, "of": [*lines]}, index=["p"] * len(lines)),

@@ -9,7 +9,7 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import cycle, product
+from itertools import product
 from types import MappingProxyType
 from typing import Any
 
@@ -216,33 +216,6 @@ def means_by_group(values: pd.DataFrame, groups: pd.Series, y: str, caption: str
     if values.shape[1] > 1:
         figures.name_ends(figure, axis, ends)
     return figures.show(figure, f"Means of {y} by group with 95 % intervals. {'; '.join(texts)}.", caption)
-
-
-def rank_distribution(ranks: Mapping[str, pd.Series], depth: int, caption: str,
-                      printed: Mapping[str, float] = MappingProxyType({})) -> Fragment:
-    """How many queries have their best relevant document at each rank (Steensland 2021, figure 5.1); `printed` of a system is
-    what part of its queries the study has at the first."""
-    figure, (axis,) = figures.new(width=7.5)
-    places = [*map(str, range(1, depth + 1)), f"> {depth}"]
-    counts = pd.DataFrame({name: [*((series == rank).sum() for rank in range(1, depth + 1)), (~(series <= depth)).sum()]
-                           for name, series in ranks.items()}, index=places)
-    looks = figures.looks(ranks)
-    counts.plot.bar(ax=axis, width=0.8, rot=0, edgecolor="white", lw=0.3, xlabel="rank of the best relevant document",
-                    ylabel="queries", color=[look.color for look in looks.values()])
-    for bars, hatch in zip(axis.containers, cycle(["", "//", "..", "xx", "++"]), strict=False):
-        for bar in bars:
-            bar.set_hatch(hatch)
-    told: list[str] = []
-    for name, bars in zip(ranks, axis.containers, strict=True):
-        if not looks[name].named:
-            bars.set_label("_grey")
-        if name in printed:
-            first = pd.Series([printed[name] * counts[name].sum()], index=[bars[0].get_x() + bars[0].get_width() / 2])
-            told.append(f"{name}{beside(axis, figures.INK, first, ['rank 1, in proportion'], ms=8, mew=2)}.")
-    axis.legend()
-    alt = "Number of queries by rank of the best relevant document. " + " ".join(
-        f"{name}: {bars.iloc[0]} at rank 1, {bars.iloc[-1]} beyond rank {depth}." for name, bars in counts.items())
-    return figures.show(figure, " ".join([alt, *told]), caption)
 
 
 def slider(figure: Fragment, table: pd.DataFrame, start: Any) -> Fragment:
