@@ -79,10 +79,5 @@ def test_pairs_stand_with_both_means_and_their_difference():
     assert rows[1] == ["one", "0.750", "0.500", "+0.250 [+0.250, +0.250]"]
 
 
-@pytest.mark.parametrize("place, nearest", [(20, 20), (19, 20), (1, 10), (999, 40), (15, 10), (31, 40)])
-def test_the_nearest_place_is_the_smaller_of_two(place, nearest):
-    assert Results(dict.fromkeys([40, 10, 20], system())).nearest(place) == nearest
-
-
 def test_means_are_of_each_key():
     assert Results({10: system(), 20: system(0.25)}).means("RR@10").to_dict() == {10: 0.25, 20: 0.5}

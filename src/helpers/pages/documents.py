@@ -25,8 +25,6 @@ MEASURES = tuple(COLUMNS.values())
 GRADE = 1  # from which a document of a topic is relevant: by BM25's values of table 2, the study counts the lowest grade, too
 STRICT = ("R(rel=2)@100", "AP(rel=2)@100", "P(rel=2)@10", "RR(rel=2)@10")  # without the lowest grade
 BM25, BERT, LONGFORMER = "BM25", "BM25 + BERT", "BM25 + Longformer"
-WINDOWED = "BERT, windows"  # a model that is three ways of reading
-WINDOWS = {"BERT, best window (MaxP)": "max", "BERT, mean of windows (MeanP)": "mean", "BERT, sum of windows (SumP)": "sum"}
 STUDIED = 1024  # the length in tokens that the study settled on
 
 

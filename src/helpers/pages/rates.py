@@ -16,7 +16,6 @@ from helpers.costs.timing import Spread
 from helpers.evaluation import published
 from helpers.evaluation.verdicts import model_name
 from helpers.networks import backbone
-from helpers.networks.backbone import encoder_flops
 from helpers.pages import page
 from helpers.pages.compare import with_interval
 from helpers.pages.fragments import Fragment, Html, count, interval, linked, plain
@@ -58,11 +57,6 @@ def labels(specs: Sequence[str]) -> dict[str, str]:
         often = Counter(called.values())
         called = {spec: f"{label(spec)} {name(spec)}" if often[text] > 1 else text for spec, text in called.items()}
     return {text: spec for spec, text in called.items()}
-
-
-def operations(shapes: Mapping[str, str], tokens: int) -> dict[str, float]:
-    """How many operations models of these shapes take for a text of so many tokens."""
-    return {name: encoder_flops(backbone.architecture(f"BERT/{shape}"), [tokens]) for name, shape in shapes.items()}
 
 
 SPOT_CHECK = "spot_check"  # in a page's data: the key of a measurement that is never recorded

@@ -41,10 +41,6 @@ class Results(dict[K, Evaluation]):
         """One measure of each."""
         return pd.Series({key: system.mean(measure).mean for key, system in self.items()}, name=measure)
 
-    def nearest(self: "Results[int]", place: int) -> int:
-        """The key that is closest to a number, the smaller of two."""
-        return min(self, key=lambda key: (abs(key - place), key))
-
     def against(self, base: K | Callable[[K], K], measure: str) -> dict[K, Paired]:
         """Each system compared with one of them, or with the one that `base` makes of its key; none with itself."""
         other: Callable[[K], K] = base if callable(base) else lambda key: base
