@@ -85,20 +85,15 @@ def draw(axis: Axes, lines: Lines, printed: Lines, looks: Mapping[str, figures.L
         texts[name] = f"{name}: {plain(series.iloc[0])} at {series.index[0]:g}, {plain(series.iloc[-1])} at {series.index[-1]:g}"
         if look.named and len(known):
             ends[name] = (known.index[-1], known.iloc[-1], look.color)
-    edges = reach(axis)
+    low, high = axis.dataLim.intervaly
+    room = FAR * max(high - low, abs(high) / 10)
+    edges = low - room, high + room
     for name in [name for name in lines if name in printed]:
         texts[name] += beside(axis, looks[name].color, printed[name], edges=edges)
     for name in [name for name in printed if name not in lines]:
         texts[name] = name + beside(axis, figures.GREY, printed[name], edges=edges)
         ends[name] = (printed[name].index[-1], printed[name].iloc[-1], figures.INK)
     return [f"{texts[name]}." for name in sorted(texts, key=lambda name: name in lines and not looks[name].named)], ends
-
-
-def reach(axis: Axes) -> tuple[float, float]:
-    """How far from what is drawn a published value still has a place on the axis."""
-    low, high = axis.dataLim.intervaly
-    room = FAR * max(high - low, abs(high) / 10)
-    return low - room, high + room
 
 
 def beside(axis: Axes, colour: str, printed: pd.Series, places: Sequence[str] = (),
@@ -229,10 +224,11 @@ def slider(figure: Fragment, table: pd.DataFrame, start: Any) -> Fragment:
     names, levels = list(table.index.names), [sorted(set(table.index.get_level_values(n))) for n in range(table.index.nlevels)]
     first, told, marks = start if len(levels) > 1 else (start,), [], []
     for setting in product(*levels):
-        key = setting if len(levels) > 1 else setting[0]
+        several = [f"{name} = {value}" for name, value in zip(names, setting, strict=True)]
+        key, place = (setting, ", ".join(several)) if len(levels) > 1 else (setting[0], f"{setting[0]:g}")
         values = table.loc[key].dropna() if key in table.index else pd.Series()
         told.append("; ".join(f"{name} {plain(value)}" for name, value in values.items()) or "not computed")
-        marks.append([tip(name, value, place_of(names, setting)) for name, value in values.items()])
+        marks.append([tip(name, value, place) for name, value in values.items()])
     controls = "".join(
         f'<label>{escape(str(name))} <input type="range" min="0" max="{len(own) - 1}" step="1" value="{own.index(value)}" '
         f'data-values="{as_attribute([f"{one:,g}" for one in own])}"></label> <b aria-hidden="true"></b> '
@@ -240,12 +236,6 @@ def slider(figure: Fragment, table: pd.DataFrame, start: Any) -> Fragment:
     return replace(figure, html=f'{figure.html}<div class="nr-slider" role="group" aria-label="Choose a setting" hidden '
                                 f'data-told="{as_attribute(told)}" data-marks="{as_attribute(marks)}">{controls}'
                                 '<output aria-live="polite"></output></div>')
-
-
-def place_of(names: list[Any], setting: tuple[float, ...]) -> str:
-    """Where a setting lies, as a marker says it: the value alone of one parameter, each with its name of several."""
-    one, *others = setting
-    return ", ".join(f"{name} = {value}" for name, value in zip(names, setting, strict=True)) if others else f"{one:g}"
 
 
 def as_attribute(value: Any) -> str:
