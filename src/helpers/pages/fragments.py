@@ -60,7 +60,8 @@ def joined(words: Sequence[str]) -> str:
 
 
 VERDICT = "verdict"  # the head of a column that a narrow screen keeps in view
-LONG = 60  # characters: a column with such a text keeps a width at which sentences can be read
+LONG = 60  # characters without tags: a column with such a text keeps a width at which sentences can be read
+TAG = re.compile("<[^>]*>")
 CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]+")  # line ends among them; and half characters
 DATA_MIME = "application/vnd.neural-ranking.data+json"  # ignored by the renderer, read by the scoreboard
 
@@ -112,7 +113,7 @@ def table(caption: str, header: Sequence[Any], rows: Iterable[Sequence[Any]], nu
     Cells are text or `Html`; those from the column `numeric_from` on are set like numbers.
     """
     rows = [list(cells) for cells in rows]
-    long = {n for cells in rows for n, c in enumerate(cells) if n < numeric_from and len(_seen(c)) > LONG}
+    long = {n for cells in rows for n, c in enumerate(cells) if n < numeric_from and len(TAG.sub("", cell(c))) > LONG}
 
     def set_as(n: int) -> str:
         if header[n] == VERDICT:
@@ -130,11 +131,6 @@ def table(caption: str, header: Sequence[Any], rows: Iterable[Sequence[Any]], nu
     return Html(f'<div class="nr-scroll" role="region" tabindex="0" aria-label="{escape(caption)}">'
                 f'<table class="nr-table"><caption>{escape(caption)}</caption>'
                 f"<thead><tr>{heads}</tr></thead><tbody>\n{body}\n</tbody></table></div>")
-
-
-def _seen(value: Any) -> str:
-    """A cell's content as a reader sees it, without its tags."""
-    return re.sub(r"<[^>]*>", "", value.text) if isinstance(value, Html) else str(value)
 
 
 def linked(value: Any, step: Any) -> Html:
