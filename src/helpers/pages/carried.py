@@ -1,12 +1,8 @@
-"""The per-query values that a page carries in its metadata, so that they can be paired with those of another page.
+"""The per-query values that a page carries in its metadata, so that they can be paired with those of another page: with five
+digits, as texts, a page of ten systems with three measures on 400 queries grows by about 60 kB.
 
-The last cell of a chapter, `page.provenance(systems)`, is given all the evaluations that the chapter shows. Values are kept
-with five digits, as texts: a page of ten systems with three measures on 400 queries grows by about 60 kB.
-
-A run with its ir_metadata header: who made it, how, with what, on what (Breuer, Keller & Schaer 2022).
-
-The header is YAML in comment lines above the TREC lines. Its parts are those of PRIMAD (Ferro et al. 2016): platform, research
-goal, implementation, method, actor, data.
+A run with its ir_metadata header (Breuer, Keller & Schaer 2022), YAML in comment lines above the TREC lines. Its parts are those
+of PRIMAD (Ferro et al. 2016): platform, research goal, implementation, method, actor, data.
 """
 
 import itertools

@@ -1,8 +1,5 @@
 """What the chapters on Alarfaj (2022) share: the rows of table 2, what models of documents read and learned, and the place of the
-answer in its document.
-
-One query carried through several systems: the texts that they rank first, with place and score in each ranking.
-"""
+answer in its document; and one query carried through several systems."""
 
 import math
 from collections.abc import Mapping, Sequence

@@ -1,9 +1,7 @@
-"""The query explorer's data: several rankings of the same queries, ready to be shown side by side by a page without a server.
+"""The query explorer's data: several rankings of the same queries, ready to be shown side by side by a page without a server;
+and what its chapter shows: the page's place and data, and some of the queries as plain tables.
 
-All that is judged or compared is computed here; `book/_static/explorer.js` only filters and shows. A system is compared with the
-first one, unless another is named.
-
-What the chapter *Query explorer* shows: its page's place and data, and some of its queries as plain tables.
+All that is judged or compared is computed here; `book/_static/explorer.js` only filters and shows.
 """
 
 import json
@@ -94,11 +92,8 @@ def ranking(rows: pd.DataFrame | None, ranks: Sequence[Mapping[str, int]], grade
             seat: dict[str, int], moved_from: Sequence[int]) -> list[list[Any]]:
     """One ranking of one query: place in the list of passages, score, grade or None, movement in each other system.
 
-    Args:
-        rows: the passages shown, best first; None if there are none.
-        ranks: of the query's passages in each system; `grades` are theirs.
-        seat: the place of each passage in the list of passages; new ones are added.
-        moved_from: the place of the system that each but the first is compared with.
+    `rows` are the passages shown, best first, if there are any; `ranks` those of the query's passages in each system; `seat` has
+    the place of each passage in the list of passages, and gets new ones; each system but the first `moved_from` another's place.
     """
     return [] if rows is None else [
         [seat.setdefault(doc, len(seat)), float(f"{score:.{DIGITS}g}"), grades.get(doc),

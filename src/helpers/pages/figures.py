@@ -1,13 +1,11 @@
 """Figures: one style for all, shown as inline SVG with a text for those who do not see it.
 
-A picture has at most four lines in colour, each with its name at its end; others are grey, and say theirs where one points. What
-several pictures show has one colour and one glyph in all of them; a hollow diamond is what a study published, nothing else.
+What several pictures show has one colour and one glyph in all of them; a hollow diamond is what a study published, nothing else.
+The SVG's ink is `currentColor`, so that it follows the page into dark mode; its text stays text, so that it can be searched and
+read aloud. Colours are Okabe and Ito's, which colour-blind readers can tell apart; each stands in the SVG as a CSS variable
+(`--nr-ink-1` to `--nr-ink-6`), so that the page's style can give text and dark mode more contrast.
 
-The SVG's ink is `currentColor`, so that it follows the page into dark mode; its text stays text, so that it can be
-searched and read aloud. Colours are Okabe and Ito's, which colour-blind readers can tell apart; each stands in the SVG as
-a CSS variable (`--nr-ink-1` to `--nr-ink-6`), so that the page's style can give text and dark mode more contrast.
-
-Matrices as figures: grids of settings, comparisons of pairs of systems. Each writes its own text.
+Matrices as figures: grids of settings, comparisons of pairs of systems.
 """
 
 import io
@@ -69,7 +67,7 @@ Ends = dict[str, tuple[float | None, float, str]]  # by name: where a line ends 
 
 
 class Look(NamedTuple):
-    """How a line is drawn; one that is no more than a grey companion has no name in the picture."""
+    """How a line is drawn, and whether it has a name in the picture."""
 
     color: str
     marker: str
@@ -77,7 +75,8 @@ class Look(NamedTuple):
 
 
 def looks(names: Iterable[str], first: Sequence[str] = ()) -> dict[str, Look]:
-    """The look of each: its own where several pictures show it, or a free one; grey beyond four, those `first` kept."""
+    """The look of each: its own where several pictures show it, or a free one; grey beyond four, those `first` kept. Grey ones
+    have no name in the picture, and say it where one points."""
     names = list(names)
     shown = sorted(names, key=lambda name: name not in first)[:MOST]
     taken: dict[str, int] = {}

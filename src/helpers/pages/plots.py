@@ -1,8 +1,7 @@
 """The book's plots. Each takes tidy data, gives a fragment, and writes its own text alternative from the data.
 
-Sliders: what was computed beforehand, one setting at a time, below the figure that shows all settings.
-
-The controls stay hidden until `book/_static/sliders.js` fills them with life: without it, and on paper, the figure stands alone.
+Sliders: what was computed beforehand, one setting at a time, below the figure that shows all settings. The controls stay hidden
+until `book/_static/sliders.js` fills them with life: without it, and on paper, the figure stands alone.
 """
 
 import json

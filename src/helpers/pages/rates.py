@@ -1,9 +1,6 @@
-"""Rates and times as pages show them: the median over rounds between the slowest and the fastest, and table 5.5's beside them.
-
-What models are called by their shapes, `layers/dimensions/heads`, and which of them differ in depth and width alone.
-
-Beside recorded times: a few seconds' measurement by the same code on the machine that executes the page.
-"""
+"""Rates and times as pages show them: the median over rounds between the slowest and the fastest, and table 5.5's beside them;
+what models are called by their shapes, `layers/dimensions/heads`; and, beside recorded times, a few seconds' measurement by the
+same code on the machine that executes the page."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence

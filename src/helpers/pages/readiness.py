@@ -1,9 +1,6 @@
-"""Tables 1 to 4 of Gao & Callan (2021) beside systems by starting point and training size.
-
-What share of a head a design could see, and what seeing as little as Gao & Callan's lead would take.
-
-Whether a pre-training's head uses [CLS], and where [CLS] looks (Gao & Callan 2021, section 4.2; their later version).
-"""
+"""Tables 1 to 4 of Gao & Callan (2021) beside systems by starting point and training size; what share of a head a design could
+see, and what seeing as little as their lead would take; whether a pre-training's head uses [CLS], and where [CLS] looks (section
+4.2; their later version)."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
