@@ -63,7 +63,7 @@ def measure(spec: str, batch: int, tokens: int, threads: int, precision: str, de
         before = resident()
         model = build(parse_architecture(spec), precision, attn_implementation=attention()).eval().to(device)
         weights = sum(parameter.numel() * parameter.element_size() for parameter in model.parameters())
-        ids = random_ids(batch, tokens, device)
+        ids = random_ids(batch, tokens, device, model)
         reset_peak()
         if device == "cuda":
             torch.cuda.reset_peak_memory_stats()
