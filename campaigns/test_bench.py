@@ -11,6 +11,7 @@ from subprocess import CompletedProcess
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from bench import __main__ as command
@@ -126,8 +127,8 @@ def test_a_section_is_json_with_its_rounds_and_its_drift(tiny):
 def test_a_section_fails_if_the_scores_are_others(tiny, monkeypatch):
     monkeypatch.setattr(rerank, "probabilities", lambda _, inputs: -np.arange(len(inputs), dtype=float))
     values = iter([1.0, 1.0, 0.5, 0.5, 1.0])  # the default's, the best setting's, the book's two, and the other engine's
-    monkeypatch.setattr(Work, "measured", lambda self, scores: timing.pd.DataFrame({"nDCG@10": [next(values)]}))
-    with pytest.raises(timing.Drifted, match=r"this book: nDCG@10 -0\.5"):
+    monkeypatch.setattr(Work, "measured", lambda self, scores: pd.DataFrame({"nDCG@10": [next(values)]}))
+    with pytest.raises(sentence_transformers.Drifted, match=r"this book: nDCG@10 -0\.5"):
         rerank.measure(tiny, rounds=1)
 
 

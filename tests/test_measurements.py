@@ -9,10 +9,11 @@ import pandas as pd
 import pytest
 
 from bench import machine
+from bench.sentence_transformers import TOLERANCE, Drifted, check_drift, drift
 from helpers import paths
 from helpers.costs import measurements, timing
 from helpers.costs.measurements import Measurements, busy, chosen, exponent, fraction, is_flat, is_linear, per_item
-from helpers.costs.timing import Drifted, always, check_drift, drift, interleave, ratio, spread
+from helpers.costs.timing import always, interleave, ratio, spread
 from helpers.errors import BadInput
 from helpers.networks.backbone import encoder_flops
 
@@ -94,7 +95,7 @@ def test_the_drift_is_that_of_means_and_another_ranking_fails_loudly():
         check_drift(drifts, ["fast"])
     with pytest.raises(Drifted, match="nan"):
         check_drift({"fast": {"nDCG@10": float("nan")}}, ["fast"])
-    assert timing.TOLERANCE == 0.001
+    assert TOLERANCE == 0.001
     check_drift({"fast": {"nDCG@10": 0.001, "RR@10": -0.001}, "unchecked": {"nDCG@10": 1.0}}, ["fast"])
 
 
