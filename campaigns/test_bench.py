@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 
 from bench import __main__ as command
-from bench import encode, engines, growth, lengths, rerank, search, sentence_transformers, serve, sizes, train, work
+from bench import encode, engines, growth, lengths, machine, rerank, search, sentence_transformers, serve, sizes, train, work
 from bench.work import Work
 from helpers.costs import measurements, timing
 from helpers.errors import BadInput
@@ -236,7 +236,7 @@ def sections(places, monkeypatch):
     """Sections that need no work; the one called train fails. What was run is noted."""
     places("BENCH")
     monkeypatch.setattr(timing, "describe", lambda: {"cpu": "X", "device": "cpu", "flags": [], "gpu": None})
-    monkeypatch.setattr(measurements.ledger, "commit", lambda: "unknown")
+    monkeypatch.setattr(machine.ledger, "commit", lambda: "unknown")
     ran = []
 
     def run(arguments, **_):
@@ -255,7 +255,7 @@ def sections(places, monkeypatch):
 def test_every_section_is_made_ready_and_measured_in_a_process_of_its_own(sections):
     assert command.main(["--only", "rerank", "--only", "growth", "--rounds", "7", "--small"]) == 0
     assert sections == ["prepare what sections share", ("rerank", 7, True, True), "prepare growth", ("growth", 7, True, True)]
-    measured = measurements.read(measurements.file_of(""))["sections"]
+    measured = measurements.read(machine.file_of(""))["sections"]
     assert {name: section["of"] for name, section in measured.items()} == {"rerank": "rerank", "growth": "growth"}
 
 

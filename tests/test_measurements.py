@@ -139,7 +139,7 @@ def here(monkeypatch, places):
 
 
 def test_sections_are_added_one_by_one_and_the_file_of_another_machine_is_left_alone(here, monkeypatch):
-    file = measurements.file_of("")
+    file = machine.file_of("")
     assert file == paths.BENCH / "amd-epyc-avx512-bf16.json"
     machine.add(file, "rerank", {"rounds": 2})
     machine.add(file, "train", {"rounds": 3})
@@ -158,7 +158,7 @@ def test_sections_are_added_one_by_one_and_the_file_of_another_machine_is_left_a
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"machine": {}, "sections": {}, "more": 1}'])
 def test_a_file_that_holds_no_measurements_is_refused(here, text):
-    file = measurements.file_of("")
+    file = machine.file_of("")
     file.write_text(text)
     with pytest.raises(BadInput):
         measurements.read(file)

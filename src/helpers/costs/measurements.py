@@ -149,11 +149,6 @@ def is_flat(points: Sequence[Mapping[str, float]]) -> bool:
     return largest["megabytes"] <= (1 + LINEAR) * smaller["megabytes"]
 
 
-def file_of(out: str) -> Path:
-    """The file to write: the given one, or this machine's own."""
-    return Path(out) if out else paths.BENCH / f"{timing.name_of(timing.describe())}.json"
-
-
 def no_machines(name: str) -> Path:
     """The file of a section that is the same on every machine: not one of those that are compared."""
     return paths.BENCH / "everywhere" / f"{name}.json"
