@@ -1,4 +1,4 @@
-"""What a file of measurements says: rates, ratios, and the goals that they are held against."""
+"""What a file of measurements says: rates and ratios."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,6 @@ from helpers.costs import timing
 from helpers.costs.timing import Spread, ratio, spread
 from helpers.errors import BadInput
 
-KINDS = ("CPU with AMX", "CPU without AMX", "GPU")
 # the contenders, by the names under which the files keep them
 OURS, FROM_TEXTS = "this book", "this book, from texts"
 PRODUCTS = "matrix products"
@@ -28,29 +27,6 @@ SEQUENTIAL, SERVED_CROSS_ENCODER = "this book, one request at a time", "CrossEnc
 LANCE = "LanceDB with its cross-encoder re-ranker"
 LINEAR = 0.1  # how far the exponent of growth may be from 1
 NOT_YET = "not measured yet; `make bench` measures"
-
-
-@dataclass(frozen=True)
-class Goal:
-    """How many times as fast the book's code should be."""
-
-    section: str  # of the measurements
-    what: str  # in words
-    slower: str  # the contender that it is compared with
-    least: Mapping[str, float]  # the ratio, for each kind of machine that the goal is stated for
-
-
-GOALS = (
-    Goal("rerank", "re-ranking, compared with CrossEncoder.predict, default", CROSS_ENCODER,
-         {"CPU with AMX": 4, "GPU": 5}),
-    Goal("rerank", "re-ranking, compared with CrossEncoder.predict, best setting", CROSS_ENCODER_BEST,
-         {"CPU with AMX": 1.5, "GPU": 2}),
-    *(Goal("rerank", f"re-ranking, compared with {name}", name, dict.fromkeys(KINDS[:2], 1.2))
-      for name in (OPENVINO, OPENVINO_INT8)),
-    *(Goal("encode", f"encoding, compared with {name}", name, dict.fromkeys(KINDS[:2], 1.2))
-      for name in (ENCODING_OPENVINO, ENCODING_OPENVINO_INT8)),
-    Goal("train", "fine-tuning, compared with the stock Trainer, padded, bf16", STOCK_TRAINER,
-         dict.fromkeys(KINDS, 1.5)))
 
 
 @dataclass(frozen=True)
