@@ -97,7 +97,12 @@ class Store:
                 shutil.rmtree(target)
             work.rename(target)
             sync(target.parent)
-            return self._seal(target, {**manifest, "key": key, "files": files})
+            entry, draft = Entry(target, {**manifest, "key": key, "files": files}), target / f"{MANIFEST}.part"
+            draft.write_text(line_of(entry.manifest), encoding="utf-8")
+            sync(draft)
+            draft.rename(target / MANIFEST)
+            sync(target)
+            return entry
         finally:
             shutil.rmtree(work, ignore_errors=True)
 
@@ -109,14 +114,6 @@ class Store:
                 (work / file).write_bytes((entry.folder / file).read_bytes() if content is None else content[file])
 
         return self.write(entry.manifest["step"], entry.manifest["key"], entry.manifest, fill)
-
-    def _seal(self, target: Path, manifest: dict[str, Any]) -> Entry:
-        draft = target / (MANIFEST + ".part")
-        draft.write_text(line_of(manifest), encoding="utf-8")
-        sync(draft)
-        draft.rename(target / MANIFEST)
-        sync(target)
-        return Entry(target, manifest)
 
     def checkpoints(self, name: str, key: str, numerics: str) -> Path:
         """The folder in which an unfinished computation of a key keeps what it goes on from; it outlives the process."""
