@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from bare_environment import REFUSED, bare_python
-from helpers import paths
 from helpers.errors import BadInput
 from helpers.steps import numerics
 from helpers.steps.pack import PART, members, pack, parts_of, unpack, write_parts
@@ -27,10 +26,8 @@ TESTS = Path(__file__).parent
 
 
 @pytest.fixture(autouse=True)
-def store(tmp_path, monkeypatch):
-    monkeypatch.setenv("BOOK_STORE", str(tmp_path / "store"))
-    monkeypatch.setattr(paths, "RESULTS", tmp_path / "results")
-    return tmp_path / "store"
+def store(own_store):
+    return own_store / "store"
 
 
 def total(extra=1):
