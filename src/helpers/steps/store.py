@@ -52,11 +52,7 @@ class Store:
 
     def find(self, name: str, key: str, numerics: str) -> Entry | None:
         """The sound entry of a key: of the wanted numerics class if there is one, else of any other, else None."""
-        place = self.place(name, key)
-        if not place.is_dir():
-            return None
-        classes = sorted((f for f in place.iterdir() if f.is_dir()), key=lambda f: (f.name != numerics, f.name))
-        for folder in classes:
+        for folder in sorted(self.place(name, key).glob("*"), key=lambda folder: (folder.name != numerics, folder.name)):
             entry = read_entry(folder)
             if entry is not None and entry.manifest.get("key") == key:
                 return entry
