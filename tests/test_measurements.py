@@ -123,7 +123,7 @@ INTEL = "Intel(R) Xeon(R) Platinum 8481C CPU @ 2.70GHz"
     (INTEL, [], None, "CPU without AMX", "intel-xeon-platinum-8481c")])
 def test_machines_are_told_apart(cpu, flags, gpu, kind, name):
     of = {"device": "cuda" if gpu else "cpu", "flags": flags, "gpu": gpu, "cpu": cpu}
-    assert (timing.kind(of), timing.name_of(of)) == (kind, name)
+    assert (Measurements("", {"machine": of}).kind, timing.name_of(of)) == (kind, name)
 
 
 # ---- files ----

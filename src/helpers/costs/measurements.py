@@ -43,8 +43,10 @@ class Measurements:
 
     @property
     def kind(self) -> str:
-        """What the goals tell apart, see `timing.kind`."""
-        return timing.kind(self.content["machine"])
+        """What the goals tell apart: `GPU`, `CPU with AMX`, or `CPU without AMX`."""
+        if self.content["machine"]["device"] == "cuda":
+            return "GPU"
+        return "CPU with AMX" if "amx_bf16" in self.content["machine"]["flags"] else "CPU without AMX"
 
     @property
     def is_here(self) -> bool:

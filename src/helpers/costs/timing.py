@@ -145,13 +145,6 @@ def describe() -> dict[str, Any]:
             "gpu": torch.cuda.get_device_name() if numerics.device() == "cuda" else None}
 
 
-def kind(machine: dict[str, Any]) -> str:
-    """What the goals tell apart: `GPU`, `CPU with AMX`, or `CPU without AMX`."""
-    if machine["device"] == "cuda":
-        return "GPU"
-    return "CPU with AMX" if "amx_bf16" in machine["flags"] else "CPU without AMX"
-
-
 def name_of(machine: dict[str, Any]) -> str:
     """A short name for a file: `amd-epyc-avx512-bf16`."""
     best = next((flag for flag in numerics.FLAGS if flag in machine["flags"]), "")
