@@ -35,7 +35,7 @@ def run(only: Sequence[str], rounds: int, out: str, small: bool) -> int:
 
     if rounds < 1:
         raise BadInput(f"{rounds} rounds", mend=f"give at least one, better {ROUNDS}")
-    file, failed = measurements.file_of(out), False
+    file, failed = machine.file_of(out), False
     for name in only or SECTIONS:
         print(f"{name}: getting ready ...", flush=True)
         if hasattr(section := work if name in SHARED else module(name), "prepare"):

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+from helpers import paths
 from helpers.costs import measurements, timing
 from helpers.errors import BadInput
 from helpers.steps import ledger, numerics
@@ -44,6 +45,11 @@ class Products:
         with torch.inference_mode():
             for _ in range(PRODUCTS):
                 self._a @ self._b
+
+
+def file_of(out: str) -> Path:
+    """The file to write: the given one, or this machine's own."""
+    return Path(out) if out else paths.BENCH / f"{timing.name_of(timing.describe())}.json"
 
 
 def add(file: Path, name: str, section: dict[str, Any]) -> None:

@@ -1,22 +1,28 @@
 """A comparison with sentence-transformers: its default, its best setting, tried on a sample, its other engines, and this book's
 code, in turns."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from bench import engines, machine
 from bench.work import Work
 from helpers.costs.measurements import FROM_TEXTS, OURS, PRODUCTS
-from helpers.costs.timing import Prepare, always, check_drift, clocked, drift, interleave
+from helpers.costs.timing import Prepare, always, clocked, interleave
 from helpers.networks.backbone import encoder_flops
 from helpers.steps import numerics
 
+TOLERANCE = 0.001  # of a mean measure, between contenders that should give the same scores
 SAMPLE = 96  # inputs that settings are tried on
 BATCHES = {"cpu": (8, 16, 32, 64), "cuda": (64, 128, 256, 512)}
 Setting = dict[str, Any]  # `dtype`, `attention` and `batch_size`
+
+
+class Drifted(RuntimeError):
+    """A contender that should give the same scores as another one ranks differently."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +63,22 @@ class Comparison:
                 "product_flops": products.flops, "measures": {name: own.mean().to_dict() for name, own in values.items()},
                 "drift": drifts, "setting": setting, "tried": tried,
                 "moved": {name: float(np.abs(own - scores[self.names[0]]).max()) for name, own in scores.items()}}
+
+
+def drift(scores: pd.DataFrame, reference: pd.DataFrame) -> dict[str, float]:
+    """The difference of each mean measure (a column of values per query) from that of the contender to agree with."""
+    return {measure: float(scores[measure].mean() - reference[measure].mean()) for measure in reference.columns}
+
+
+def check_drift(drifts: Mapping[str, Mapping[str, float]], checked: Sequence[str]) -> None:
+    """Make sure that contenders which should give the reference's scores do.
+
+    Drifted names every measure of every checked contender that differs by more than the tolerance, or is no number.
+    """
+    wrong = [f"{name}: {measure} {value:+.5f}" for name in checked for measure, value in drifts[name].items()
+             if not abs(value) <= TOLERANCE]
+    if wrong:
+        raise Drifted(f"not the same scores (tolerance {TOLERANCE}): {'; '.join(wrong)}")
 
 
 def best_setting(make: Callable[[Setting], Any], run: Callable[..., Any], inputs: Sequence[Any]) -> tuple[Setting, list[Setting]]:

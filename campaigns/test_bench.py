@@ -11,10 +11,11 @@ from subprocess import CompletedProcess
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from bench import __main__ as command
-from bench import encode, engines, growth, lengths, rerank, search, sentence_transformers, serve, sizes, train, work
+from bench import encode, engines, growth, lengths, machine, rerank, search, sentence_transformers, serve, sizes, train, work
 from bench.work import Work
 from helpers.costs import measurements, timing
 from helpers.errors import BadInput
@@ -126,8 +127,8 @@ def test_a_section_is_json_with_its_rounds_and_its_drift(tiny):
 def test_a_section_fails_if_the_scores_are_others(tiny, monkeypatch):
     monkeypatch.setattr(rerank, "probabilities", lambda _, inputs: -np.arange(len(inputs), dtype=float))
     values = iter([1.0, 1.0, 0.5, 0.5, 1.0])  # the default's, the best setting's, the book's two, and the other engine's
-    monkeypatch.setattr(Work, "measured", lambda self, scores: timing.pd.DataFrame({"nDCG@10": [next(values)]}))
-    with pytest.raises(timing.Drifted, match=r"this book: nDCG@10 -0\.5"):
+    monkeypatch.setattr(Work, "measured", lambda self, scores: pd.DataFrame({"nDCG@10": [next(values)]}))
+    with pytest.raises(sentence_transformers.Drifted, match=r"this book: nDCG@10 -0\.5"):
         rerank.measure(tiny, rounds=1)
 
 
@@ -235,7 +236,7 @@ def sections(places, monkeypatch):
     """Sections that need no work; the one called train fails. What was run is noted."""
     places("BENCH")
     monkeypatch.setattr(timing, "describe", lambda: {"cpu": "X", "device": "cpu", "flags": [], "gpu": None})
-    monkeypatch.setattr(measurements.ledger, "commit", lambda: "unknown")
+    monkeypatch.setattr(machine.ledger, "commit", lambda: "unknown")
     ran = []
 
     def run(arguments, **_):
@@ -254,7 +255,7 @@ def sections(places, monkeypatch):
 def test_every_section_is_made_ready_and_measured_in_a_process_of_its_own(sections):
     assert command.main(["--only", "rerank", "--only", "growth", "--rounds", "7", "--small"]) == 0
     assert sections == ["prepare what sections share", ("rerank", 7, True, True), "prepare growth", ("growth", 7, True, True)]
-    measured = measurements.read(measurements.file_of(""))["sections"]
+    measured = measurements.read(machine.file_of(""))["sections"]
     assert {name: section["of"] for name, section in measured.items()} == {"rerank": "rerank", "growth": "growth"}
 
 

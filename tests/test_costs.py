@@ -2,6 +2,7 @@
 
 import resource
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -26,15 +27,19 @@ def on_cpu(monkeypatch):
     monkeypatch.setenv("BOOK_DEVICE", "cpu")
 
 
+def of_size(vocabulary):
+    return SimpleNamespace(config=SimpleNamespace(vocab_size=vocabulary))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("vocabulary, lowest, highest", [(30522, 1_000, 30_000), (30_000, 1_000, 30_000), (1_001, 1_000, 1_001),
                                                          (1_000, 0, 1_000), (64, 0, 64)])
 def test_token_ids_are_of_the_smallest_vocabulary(vocabulary, lowest, highest):
-    assert step_cost.id_range(vocabulary) == (lowest, highest)
-    drawn = random_ids(8, 64, "cpu", vocabulary)
+    models = of_size(50_000), of_size(vocabulary)
+    drawn = random_ids(8, 64, "cpu", *models)
     assert lowest <= drawn.min() and drawn.max() < highest
-    assert drawn.equal(random_ids(8, 64, "cpu", vocabulary)) and drawn.shape == (8, 64)
-    assert drawn.equal(random_ids(8, 64, "cpu")) == (highest == 30_000)  # the packaged backbone's, as they always were
+    assert drawn.equal(random_ids(8, 64, "cpu", *models)) and drawn.shape == (8, 64)
+    assert drawn.equal(random_ids(8, 64, "cpu", of_size(30522))) == (highest == 30_000)  # the packaged backbone's, as always
 
 
 @pytest.mark.slow
@@ -42,7 +47,7 @@ def test_a_training_step_reads_three_texts_and_moves_the_weights_once_it_runs():
     model, calls = build("BERT/1/32/2", attn_implementation="eager").train(), []
     model.register_forward_hook(lambda *_: calls.append(1))
     before = [p.detach().clone() for p in model.parameters()]
-    run = training_step(model, random_ids(6, 4, "cpu").chunk(3))
+    run = training_step(model, random_ids(6, 4, "cpu", model).chunk(3))
     assert calls == []
     assert all(torch.equal(a, b) for a, b in zip(before, model.parameters(), strict=True))
     run()

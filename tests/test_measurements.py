@@ -9,10 +9,11 @@ import pandas as pd
 import pytest
 
 from bench import machine
+from bench.sentence_transformers import TOLERANCE, Drifted, check_drift, drift
 from helpers import paths
 from helpers.costs import measurements, timing
 from helpers.costs.measurements import Measurements, busy, chosen, exponent, fraction, is_flat, is_linear, per_item
-from helpers.costs.timing import Drifted, always, check_drift, drift, interleave, ratio, spread
+from helpers.costs.timing import always, interleave, ratio, spread
 from helpers.errors import BadInput
 from helpers.networks.backbone import encoder_flops
 
@@ -94,7 +95,7 @@ def test_the_drift_is_that_of_means_and_another_ranking_fails_loudly():
         check_drift(drifts, ["fast"])
     with pytest.raises(Drifted, match="nan"):
         check_drift({"fast": {"nDCG@10": float("nan")}}, ["fast"])
-    assert timing.TOLERANCE == 0.001
+    assert TOLERANCE == 0.001
     check_drift({"fast": {"nDCG@10": 0.001, "RR@10": -0.001}, "unchecked": {"nDCG@10": 1.0}}, ["fast"])
 
 
@@ -122,7 +123,7 @@ INTEL = "Intel(R) Xeon(R) Platinum 8481C CPU @ 2.70GHz"
     (INTEL, [], None, "CPU without AMX", "intel-xeon-platinum-8481c")])
 def test_machines_are_told_apart(cpu, flags, gpu, kind, name):
     of = {"device": "cuda" if gpu else "cpu", "flags": flags, "gpu": gpu, "cpu": cpu}
-    assert (timing.kind(of), timing.name_of(of)) == (kind, name)
+    assert (Measurements("", {"machine": of}).kind, timing.name_of(of)) == (kind, name)
 
 
 # ---- files ----
@@ -138,7 +139,7 @@ def here(monkeypatch, places):
 
 
 def test_sections_are_added_one_by_one_and_the_file_of_another_machine_is_left_alone(here, monkeypatch):
-    file = measurements.file_of("")
+    file = machine.file_of("")
     assert file == paths.BENCH / "amd-epyc-avx512-bf16.json"
     machine.add(file, "rerank", {"rounds": 2})
     machine.add(file, "train", {"rounds": 3})
@@ -157,7 +158,7 @@ def test_sections_are_added_one_by_one_and_the_file_of_another_machine_is_left_a
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"machine": {}, "sections": {}, "more": 1}'])
 def test_a_file_that_holds_no_measurements_is_refused(here, text):
-    file = measurements.file_of("")
+    file = machine.file_of("")
     file.write_text(text)
     with pytest.raises(BadInput):
         measurements.read(file)

@@ -1,7 +1,6 @@
 """The step store: a crash can lose work, never corrupt it; digests are of the content always, taken once for each state."""
 
 import gzip
-import hashlib
 import json
 import os
 import shutil
@@ -12,6 +11,7 @@ import pytest
 
 from helpers.data.lines import open_bytes
 from helpers.steps import digests
+from helpers.steps.recipe import sha256
 from helpers.steps.store import MANIFEST, Store, read_entry
 
 KEY = "k" * 64
@@ -123,28 +123,24 @@ def settled(tmp_path, monkeypatch):
     return file
 
 
-def sha(content):
-    return hashlib.sha256(content).hexdigest()
-
-
 def test_it_is_taken_once(settled, monkeypatch):
-    assert digests.sha256(settled) == sha(b"weights")
+    assert digests.sha256(settled) == sha256(b"weights")
     monkeypatch.setattr(digests, "taken", lambda *_: pytest.fail("it was read again"))
-    assert digests.sha256(settled) == sha(b"weights")
+    assert digests.sha256(settled) == sha256(b"weights")
 
 
 def test_a_change_is_seen_even_if_size_and_time_are_put_back(settled):
     before = settled.stat()
-    assert digests.sha256(settled) == sha(b"weights")
+    assert digests.sha256(settled) == sha256(b"weights")
     settled.write_bytes(b"changed")
     os.utime(settled, ns=(before.st_atime_ns, before.st_mtime_ns))
-    assert digests.sha256(settled) == sha(b"changed")
+    assert digests.sha256(settled) == sha256(b"changed")
 
 
 def test_packed_and_unpacked_are_kept_apart(settled):
     settled = settled.rename(settled.with_suffix(".gz"))
     settled.write_bytes(gzip.compress(b"text"))
-    assert digests.sha256(settled, open_bytes) == sha(b"text") != digests.sha256(settled)
+    assert digests.sha256(settled, open_bytes) == sha256(b"text") != digests.sha256(settled)
 
 
 def test_a_file_is_read_every_time_until_a_tick_has_passed(settled, monkeypatch):
@@ -152,4 +148,4 @@ def test_a_file_is_read_every_time_until_a_tick_has_passed(settled, monkeypatch)
     changed = settled.stat().st_ctime_ns
     for later, remembered in ((10**9 - 1, 0), (10**9, 1)):
         monkeypatch.setattr(digests.time, "time_ns", lambda later=later: changed + later)
-        assert digests.sha256(settled) == sha(b"weights") and len(digests.KNOWN) == remembered
+        assert digests.sha256(settled) == sha256(b"weights") and len(digests.KNOWN) == remembered

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from helpers.costs.peak_memory import peak, reset_peak, resident
-from helpers.costs.step_cost import id_range
+from helpers.costs.step_cost import random_ids
 from helpers.costs.timing import always, in_new_process, interleave
 from helpers.networks.backbone import Backbone, configuration, resolve
 from helpers.networks.inference import ready
@@ -18,7 +18,6 @@ from helpers.steps import numerics, step
 
 KINDS = ("Longformer", "full attention")
 QUERY_TOKENS = 12  # those that attend globally
-HIGHEST_ID = 20_000  # of random token ids, where the vocabulary has as many
 
 
 @step(version=2, form="json", timing=True)
@@ -54,7 +53,7 @@ def measure(kind: str, spec: str, lengths: list[int], window: int, rounds: int, 
         reset_peak()  # making the model took more memory than keeping it
         rows = []
         for length in lengths:
-            ids = torch.randint(*id_range(model.config.vocab_size, HIGHEST_ID), (1, length), device=device)
+            ids = random_ids(1, length, device, model)
             types = (torch.arange(length, device=device) >= QUERY_TOKENS).long()[None]
             read = partial(model, input_ids=ids, token_type_ids=types, attention_mask=torch.ones_like(ids))
             seconds = interleave({length: always(read)}, rounds).seconds[length]

@@ -1,4 +1,4 @@
-"""What a file of measurements says: rates, ratios, and the goals that they are held against."""
+"""What a file of measurements says: rates and ratios."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,6 @@ from helpers.costs import timing
 from helpers.costs.timing import Spread, ratio, spread
 from helpers.errors import BadInput
 
-KINDS = ("CPU with AMX", "CPU without AMX", "GPU")
 # the contenders, by the names under which the files keep them
 OURS, FROM_TEXTS = "this book", "this book, from texts"
 PRODUCTS = "matrix products"
@@ -31,29 +30,6 @@ NOT_YET = "not measured yet; `make bench` measures"
 
 
 @dataclass(frozen=True)
-class Goal:
-    """How many times as fast the book's code should be."""
-
-    section: str  # of the measurements
-    what: str  # in words
-    slower: str  # the contender that it is compared with
-    least: Mapping[str, float]  # the ratio, for each kind of machine that the goal is stated for
-
-
-GOALS = (
-    Goal("rerank", "re-ranking, compared with CrossEncoder.predict, default", CROSS_ENCODER,
-         {"CPU with AMX": 4, "GPU": 5}),
-    Goal("rerank", "re-ranking, compared with CrossEncoder.predict, best setting", CROSS_ENCODER_BEST,
-         {"CPU with AMX": 1.5, "GPU": 2}),
-    *(Goal("rerank", f"re-ranking, compared with {name}", name, dict.fromkeys(KINDS[:2], 1.2))
-      for name in (OPENVINO, OPENVINO_INT8)),
-    *(Goal("encode", f"encoding, compared with {name}", name, dict.fromkeys(KINDS[:2], 1.2))
-      for name in (ENCODING_OPENVINO, ENCODING_OPENVINO_INT8)),
-    Goal("train", "fine-tuning, compared with the stock Trainer, padded, bf16", STOCK_TRAINER,
-         dict.fromkeys(KINDS, 1.5)))
-
-
-@dataclass(frozen=True)
 class Measurements:
     """A machine's measurements."""
 
@@ -67,8 +43,10 @@ class Measurements:
 
     @property
     def kind(self) -> str:
-        """What the goals tell apart, see `timing.kind`."""
-        return timing.kind(self.content["machine"])
+        """What the goals tell apart: `GPU`, `CPU with AMX`, or `CPU without AMX`."""
+        if self.content["machine"]["device"] == "cuda":
+            return "GPU"
+        return "CPU with AMX" if "amx_bf16" in self.content["machine"]["flags"] else "CPU without AMX"
 
     @property
     def is_here(self) -> bool:
@@ -147,11 +125,6 @@ def is_flat(points: Sequence[Mapping[str, float]]) -> bool:
     """Whether the largest collection needs no more memory than the next smaller one, within a tenth."""
     *_, smaller, largest = points
     return largest["megabytes"] <= (1 + LINEAR) * smaller["megabytes"]
-
-
-def file_of(out: str) -> Path:
-    """The file to write: the given one, or this machine's own."""
-    return Path(out) if out else paths.BENCH / f"{timing.name_of(timing.describe())}.json"
 
 
 def no_machines(name: str) -> Path:

@@ -3,11 +3,9 @@
 A process that has measured one model keeps some of its memory. So one that has loaded the libraries, and used them once on a tiny
 model, splits into a copy for each model; what a copy takes beyond its beginning belongs to the model and its work.
 
-There the kernel's own high-water mark of resident memory is read: it misses no moment, as looking now and then would, and it
-counts what PyTorch's profiler does not see (buffers of the libraries below it). On Linux it is `VmHWM`, not `ru_maxrss`: the
-latter is handed on from the process that starts another one, so a large notebook would pass as a large model.
-
-On a GPU it is the peak of what PyTorch has allocated there.
+There the kernel's high-water mark of resident memory is read, which misses no moment and counts what PyTorch's profiler does not
+see. On Linux it is `VmHWM`: a process that starts another one hands its `ru_maxrss` on, so a large notebook would pass as a large
+model. On a GPU it is the peak of what PyTorch has allocated there.
 """
 
 import contextlib
@@ -63,7 +61,7 @@ def measure(spec: str, batch: int, tokens: int, threads: int, precision: str, de
         before = resident()
         model = build(parse_architecture(spec), precision, attn_implementation=attention()).eval().to(device)
         weights = sum(parameter.numel() * parameter.element_size() for parameter in model.parameters())
-        ids = random_ids(batch, tokens, device)
+        ids = random_ids(batch, tokens, device, model)
         reset_peak()
         if device == "cuda":
             torch.cuda.reset_peak_memory_stats()

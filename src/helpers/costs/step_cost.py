@@ -13,7 +13,7 @@ from helpers.networks.backbone import Backbone, attention, build, name_of
 from helpers.networks.encoder import normalised, pool
 from helpers.steps import numerics, step
 
-LOWEST_ID, HIGHEST_ID = 1_000, 30_000  # of random token ids, where the vocabulary has as many
+LOWEST_ID, HIGHEST_ID = 1_000, 30_000  # of random token ids, where all vocabularies have as many
 MARGIN = 1.0  # of the triplet loss (David 2020, section 4.3)
 
 
@@ -39,7 +39,7 @@ def inference_seconds(shapes: list[str], backbones: list[Any], batch: int, token
     with numerics.using(device), torch_threads(threads):
         built = {name_of(model): build(model, precision, attn_implementation=attention()).eval().to(device)
                  for model in (*shapes, *backbones)}
-        ids = random_ids(batch, tokens, device, smallest(*built.values()))
+        ids = random_ids(batch, tokens, device, *built.values())
         with torch.inference_mode():
             seconds = interleave({name: always(partial(encode, model, ids)) for name, model in built.items()}, rounds).seconds
     return {name: {"parameters": model.num_parameters(), "seconds": seconds[name]} for name, model in built.items()}
@@ -56,7 +56,7 @@ def training_seconds(shapes: list[str], backbones: list[Any], triplets: int, tok
     with numerics.using(device), torch_threads(threads):
         built = {name_of(model): build(model, attn_implementation=attention()).train().to(device)
                  for model in (*shapes, *backbones)}
-        ids = random_ids(3 * triplets, tokens, device, smallest(*built.values()))
+        ids = random_ids(3 * triplets, tokens, device, *built.values())
         return interleave({name: partial(training_step, model, ids.chunk(3)) for name, model in built.items()}, rounds).seconds
 
 
@@ -67,7 +67,7 @@ def query_seconds(backbone: Backbone, tokens: int, rounds: int) -> list[float]:
 
     with numerics.using("cpu"), torch_threads(1), torch.inference_mode():
         model = build(backbone, attn_implementation=attention()).eval()
-        ids = random_ids(1, tokens, "cpu", smallest(model))
+        ids = random_ids(1, tokens, "cpu", model)
         return interleave({"": always(partial(encode, model, ids))}, rounds, time.thread_time).seconds[""]
 
 
@@ -102,19 +102,10 @@ def encode(model: Any, ids: Any) -> Any:
     return normalised(pool(model(input_ids=ids, attention_mask=mask).last_hidden_state, mask, "mean"))
 
 
-def random_ids(batch: int, tokens: int, device: str, vocabulary: int = HIGHEST_ID) -> Any:
-    """Random token ids of a vocabulary of that size, the same at every call, (batch, tokens)."""
+def random_ids(batch: int, tokens: int, device: str, *models: Any) -> Any:
+    """Random token ids that all models have, the same at every call, (batch, tokens); a small vocabulary is used whole."""
     import torch
 
-    return torch.randint(*id_range(vocabulary), (batch, tokens), generator=torch.Generator().manual_seed(1)).to(device)
-
-
-def id_range(vocabulary: int, highest: int = HIGHEST_ID) -> tuple[int, int]:
-    """From which token id to which, exclusive, random ones are drawn: a vocabulary without room for that is used whole."""
-    highest = min(highest, vocabulary)
-    return LOWEST_ID if highest > LOWEST_ID else 0, highest
-
-
-def smallest(*models: Any) -> int:
-    """The size of the smallest of the models' vocabularies: all read the same ids."""
-    return min(model.config.vocab_size for model in models)
+    highest = min(HIGHEST_ID, *(model.config.vocab_size for model in models))
+    lowest = LOWEST_ID if highest > LOWEST_ID else 0
+    return torch.randint(lowest, highest, (batch, tokens), generator=torch.Generator().manual_seed(1)).to(device)

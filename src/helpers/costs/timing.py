@@ -12,20 +12,14 @@ from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
-import pandas as pd
 from scipy import special
 
 from helpers.steps import ledger, numerics
 
 LEVEL = 0.95  # of the interval for a median
-TOLERANCE = 0.001  # of a mean measure, between contenders that should give the same scores
 
 T = TypeVar("T")
 Prepare = Callable[[], Callable[[], Any]]  # makes a round's work ready, which is not timed; the work is
-
-
-class Drifted(RuntimeError):
-    """A contender that should give the same scores as another one ranks differently."""
 
 
 @dataclass(frozen=True)
@@ -119,22 +113,6 @@ def ratio(slower: Sequence[float], faster: Sequence[float]) -> Spread:
     return spread([a / b for a, b in zip(slower, faster, strict=True)])
 
 
-def drift(scores: pd.DataFrame, reference: pd.DataFrame) -> dict[str, float]:
-    """The difference of each mean measure (a column of values per query) from that of the contender to agree with."""
-    return {measure: float(scores[measure].mean() - reference[measure].mean()) for measure in reference.columns}
-
-
-def check_drift(drifts: Mapping[str, Mapping[str, float]], checked: Sequence[str]) -> None:
-    """Make sure that contenders which should give the reference's scores do.
-
-    Drifted names every measure of every checked contender that differs by more than the tolerance, or is no number.
-    """
-    wrong = [f"{name}: {measure} {value:+.5f}" for name in checked for measure, value in drifts[name].items()
-             if not abs(value) <= TOLERANCE]
-    if wrong:
-        raise Drifted(f"not the same scores (tolerance {TOLERANCE}): {'; '.join(wrong)}")
-
-
 def in_new_process(module: str, *arguments: Any, label: str) -> str:
     """What a module prints that is run with these arguments as JSON, in a process that has done nothing else before.
 
@@ -165,13 +143,6 @@ def describe() -> dict[str, Any]:
 
     return {**ledger.machine(), "device": numerics.device(), "dtype": numerics.dtype(),
             "gpu": torch.cuda.get_device_name() if numerics.device() == "cuda" else None}
-
-
-def kind(machine: dict[str, Any]) -> str:
-    """What the goals tell apart: `GPU`, `CPU with AMX`, or `CPU without AMX`."""
-    if machine["device"] == "cuda":
-        return "GPU"
-    return "CPU with AMX" if "amx_bf16" in machine["flags"] else "CPU without AMX"
 
 
 def name_of(machine: dict[str, Any]) -> str:

@@ -4,7 +4,6 @@ import contextlib
 import functools
 import importlib
 import inspect
-import json
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -19,7 +18,8 @@ from helpers.steps.registry import Definition, Shards
 from helpers.steps.store import Entry, Store
 
 ASKING = {cluster.VARIABLE: None, "BOOK_LEDGER": None}  # unset on a worker: what is missing is computed there; who asks notes it
-SUMMARY = ("step", "key", "seconds", "finished", "numerics", "inputs")  # of an input's manifest
+# of an input's manifest: enough to add up the cost of a lineage without the input itself
+SUMMARY = ("step", "key", "seconds", "finished", "numerics", "inputs")
 
 
 class Step:
@@ -86,7 +86,7 @@ class Step:
 
     def lookup(self) -> tuple[Entry | None, str]:
         """The entry that would be used, and where it was found: `stored`, `recorded` or `missing`."""
-        own = self._class
+        own = _class_here(self._recipe)
         stored = Store(paths.store()).find(self.name, self.key, own)
         if stored is not None and _too_old(stored):
             stored = None
@@ -100,11 +100,6 @@ class Step:
             return recorded, "recorded"
         return (stored, "stored") if stored is not None else (None, "missing")
 
-    @property
-    def _class(self) -> str:
-        """The numerics class that the value has where it is computed here, with all that is below it."""
-        return _class_here(self._recipe)
-
     def _compute(self, parts: Sequence[tuple[str, str]] = ()) -> tuple[Entry, str]:
         store = Store(paths.store())
         with store.lock(self.name, self.key):
@@ -113,8 +108,8 @@ class Step:
                 return entry, source
             store.sweep(self.name, self.key)
             shards = _of_one_class(store, self.name, parts)
-            inputs = [(part, part.lookup()[0] if shards else part.entry()) for part in self.inputs()]
-            loaded = functools.partial(_loaded, {part.key: entry for part, entry in inputs})
+            entries = {part.key: part.entry() for part in self.inputs()}
+            inputs, loaded = [entries[part.key] for part in self.inputs()], functools.partial(_loaded, entries)
             resolved = {} if shards else {name: recipe.replaced(value, loaded) for name, value in self.arguments.items()}
             started, clock = ledger.now(), time.perf_counter()
             ledger.progress(self.definition.in_words)
@@ -122,7 +117,7 @@ class Step:
             def fill(folder: Path) -> None:
                 extra: dict[str, Any] = {"folder": folder} if self.definition.form == "folder" else {}
                 if self.definition.resumable:
-                    extra["checkpoints"] = store.checkpoints(self.name, self.key, self._class)
+                    extra["checkpoints"] = store.checkpoints(self.name, self.key, _class_here(self._recipe))
                 if shards and self.definition.shards is not None:
                     joined = [registry.FORMS[shard.manifest["form"]].load(shard.folder) for shard in shards]
                     value = self.definition.shards.join(joined, **extra)
@@ -135,15 +130,15 @@ class Step:
                 manifest["finished"] = ledger.now()
 
             of = shards[0].numerics if shards else numerics.class_of(
-                _own_class(self.definition), [entry.numerics for _, entry in inputs if entry is not None])
+                _own_class(self.definition), [entry.numerics for entry in inputs])
             manifest: dict[str, Any] = {
                 "step": self.name, "version": self.definition.version, "form": self.definition.form,
                 "numerics": of, "recipe": self._recipe, "started": started,
-                "inputs": ledger.told_once([_summary(part, entry) for part, entry in inputs], set()),
+                "inputs": ledger.told_once([{name: entry.manifest[name] for name in SUMMARY} for entry in inputs], set()),
                 "machine": ledger.machine(), "versions": ledger.versions(), "commit": ledger.commit(),
             }
             entry = store.write(self.name, self.key, manifest, fill)
-            store.drop_checkpoints(self.name, self.key, self._class)
+            store.drop_checkpoints(self.name, self.key, _class_here(self._recipe))
             for name, key in parts:
                 store.remove(name, key)
             ledger.progress(f"{self.definition.in_words}, {manifest['seconds']:.1f} s")
@@ -161,7 +156,7 @@ class Step:
     def _check_data(self, changed: list[Path]) -> None:
         if changed or any(recipe.describe(value) != self._recipe["arguments"][name]
                           for name, value in self.arguments.items() if value is not None):
-            Store(paths.store()).drop_checkpoints(self.name, self.key, self._class)
+            Store(paths.store()).drop_checkpoints(self.name, self.key, _class_here(self._recipe))
             raise BadInput(f"what {self.name} reads was changed under way, so nothing is kept of it",
                            file=changed[0] if changed else None, mend="call again when it does not change")
 
@@ -212,17 +207,9 @@ def _of_one_class(store: Store, of: str, parts: Sequence[tuple[str, str]]) -> li
     return entries
 
 
-def _loaded(entries: dict[str, Entry | None], part: Any) -> Any:
+def _loaded(entries: dict[str, Entry], part: Any) -> Any:
     """The value of an input step; data as it is."""
-    entry = entries[part.key] if isinstance(part, Step) else None
-    return part if entry is None else registry.FORMS[part.definition.form].load(entry.folder)
-
-
-def _summary(part: Step, entry: Entry | None) -> dict[str, Any]:
-    """What a manifest says of an input step: enough to add up the cost of a lineage without the input itself."""
-    if entry is None:
-        return {"step": part.name, "key": part.key}
-    return json.loads(json.dumps({name: entry.manifest[name] for name in SUMMARY}))
+    return registry.FORMS[part.definition.form].load(entries[part.key].folder) if isinstance(part, Step) else part
 
 
 def step(version: int, form: str, network: bool = False, timing: bool = False,

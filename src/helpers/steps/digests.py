@@ -8,29 +8,20 @@ import hashlib
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 SETTLED = 10**9  # nanoseconds
 KNOWN: dict[Any, str] = {}
-
-
-class State(NamedTuple):
-    """What tells a file from what it was before: a change moves `changed` even if size and `modified` are put back."""
-
-    device: int
-    inode: int
-    size: int
-    modified: int
-    changed: int
+State = tuple[int, int, int, int, int]  # device, inode, size, when it was modified, and when changed
 
 
 def state_of(file: Path) -> State | None:
-    """The state of a file; None if there is none."""
+    """The state of a file, None if there is none: a change moves its last time even if size and the other time are put back."""
     try:
         found = file.stat()
     except (FileNotFoundError, NotADirectoryError):
         return None
-    return State(found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
 
 def states(files: Iterable[Path]) -> dict[Path, State | None]:
@@ -71,4 +62,4 @@ def taken(file: Path, opened: Callable[[Path], Any] = plainly) -> str:
 
 
 def _is_settled(state: State | None) -> bool:
-    return state is not None and time.time_ns() - state.changed >= SETTLED
+    return state is not None and time.time_ns() - state[-1] >= SETTLED

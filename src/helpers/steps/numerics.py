@@ -11,9 +11,8 @@ A value's class follows from what it was made of (`class_of`):
 - several classes are named together, `cpu-bf16-torch2.13+cuda-bf16-torch2.13`, and none is `exact`;
 - a measurement of time or memory is `measured`: it belongs to its machine.
 
-How many threads computed a value is in neither its key nor its class. Two threads add up in another order than one, which moves
-the last digits of every trained weight, and of scores so little that `book verify` tolerates it. A manifest says how many there
-were (`machine.threads`), and so does the page's table of provenance.
+How many threads computed a value is in neither its key nor its class, but in its manifest (`machine.threads`): two add up in
+another order than one, which moves the last digits of weights, and of scores so little that `book verify` tolerates it.
 """
 
 import contextlib

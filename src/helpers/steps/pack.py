@@ -4,19 +4,21 @@
     python -m helpers.steps.work part-*.tar --minutes 12 --out done     # there, see `work`
     unpack(folder)                                                      # here: what came back enters the store, under its keys
 
-What needs no network is computed here before. A part is a tar file of at most a given size; a file that does not fit is cut into
-pieces, `name#000`, `name#001`. `plan.json` lists the steps in the order in which they should be computed, each with its recipe,
-and the SHA-256 of every file. Weights travel as they are: the key of a backbone is the digest of its files.
+What needs no network is computed here before. Parts are a tar file, cut. `plan.json` lists the steps in the order in which they
+should be computed, each with its recipe, and the SHA-256 of every file. Weights travel as they are: the key of a backbone is the
+digest of its files.
 """
 
+import functools
 import io
+import itertools
 import json
 import re
 import secrets
 import statistics
 import tarfile
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from importlib.metadata import distribution
 from pathlib import Path, PurePosixPath
@@ -24,7 +26,7 @@ from typing import Any
 
 from helpers import paths
 from helpers.errors import BadInput
-from helpers.steps import digests, recipe, registry
+from helpers.steps import digests, ledger, recipe, registry
 from helpers.steps.computation import Step
 from helpers.steps.recorded import Recorded
 from helpers.steps.store import MANIFEST, Entry, Store, line_of, place_of, read_entry
@@ -144,59 +146,41 @@ def expected_seconds(name: str) -> float:
 
 
 def write_parts(folder: Path, name: str, files: Iterable[tuple[str, bytes]], size: int) -> None:
-    """Write files, in pieces where they are larger than a part may be, into `<name>-000.tar`, `<name>-001.tar`, ... of at most
-    `size` bytes; each stands there when it is whole."""
+    """Write files into an archive that is cut into `<name>-000.tar`, `<name>-001.tar`, ... of at most `size` bytes; each stands
+    there when it is whole."""
     folder.mkdir(parents=True, exist_ok=True)
-    room = size - 16 * 1024  # headers and the end of the archive, which fills up a record of 10 KiB
-    number, used, held = 0, 0, list[tuple[str, bytes]]()
-
-    def close() -> None:
-        with tarfile.open(folder / "draft", "w") as archive:
-            for file, content in held:
+    with tempfile.TemporaryFile(dir=folder) as whole:
+        with tarfile.open(fileobj=whole, mode="w") as archive:
+            for file, content in files:
                 member = tarfile.TarInfo(file)
                 member.size = len(content)
                 archive.addfile(member, io.BytesIO(content))
-        (folder / "draft").replace(folder / f"{name}-{number:03}.tar")
-
-    for file, content in files:
-        starts = range(0, max(1, len(content)), room)
-        for piece, start in enumerate(starts):
-            own = content[start:start + room]
-            needed = 1024 + -(-len(own) // 512) * 512
-            if held and used + needed > room:
-                close()
-                number, used, held = number + 1, 0, []
-            held.append((f"{file}#{piece:03}" if len(starts) > 1 else file, own))
-            used += needed
-    close()
+        whole.seek(0)
+        for number, part in enumerate(iter(functools.partial(whole.read, size), b"")):
+            (folder / "draft").write_bytes(part)
+            (folder / "draft").replace(folder / f"{name}-{number:03}.tar")
 
 
-def members(files: Sequence[Path]) -> Iterator[tuple[str, bytes]]:
-    """The names and contents of the plain members of parts, pieces put together.
+def members(files: Iterable[Path]) -> Iterator[tuple[str, bytes]]:
+    """The names and contents of the plain files in archives that were cut; a warning where a part is damaged or missing.
 
     Raises:
-        BadInput: for a file that is no tar, a member that is no plain file, a name that leads out, or a missing piece.
+        BadInput: for a member that is no plain file, or whose name leads out.
     """
-    begun: dict[str, list[bytes]] = {}
-    for file in files:
-        try:
-            with tarfile.open(file, "r:") as archive:
-                for member in archive:
-                    name, _, piece = member.name.partition("#")
-                    place = PurePosixPath(name)
-                    if not member.isfile() or place.is_absolute() or ".." in place.parts:
-                        raise BadInput(f"{member.name!r} is no plain file of a pack", file=file, mend="fetch the part again")
-                    content = archive.extractfile(member).read()  # type: ignore[union-attr]
-                    if not piece:
-                        yield name, content
-                    elif int(piece) != len(begun.setdefault(name, [])):
-                        raise BadInput(f"a piece of {name} before {member.name} is missing", file=file, mend="give all parts")
-                    else:
-                        begun[name].append(content)
-        except (tarfile.TarError, ValueError, EOFError) as error:
-            raise BadInput(f"damaged part ({error})", file=file, mend="fetch it again") from None
-    for name, contents in begun.items():
-        yield name, b"".join(contents)
+    for _, parts in itertools.groupby(sorted(files), lambda file: file.name.rpartition("-")[0]):
+        with tempfile.TemporaryFile() as whole:
+            for file in parts:
+                whole.write(file.read_bytes())
+            whole.seek(0)
+            try:
+                with tarfile.open(fileobj=whole, mode="r:") as archive:
+                    for member in archive:
+                        place = PurePosixPath(member.name)
+                        if not member.isfile() or place.is_absolute() or ".." in place.parts:
+                            raise BadInput(f"{member.name!r} is no plain file of a pack", file=file, mend="fetch the parts again")
+                        yield member.name, archive.extractfile(member).read()  # type: ignore[union-attr]
+            except tarfile.TarError as error:
+                ledger.warn(f"{file}: damaged, or not all parts are here ({error})")
 
 
 def parts_of(folder: Path, name: str) -> list[Path]:

@@ -1,15 +1,9 @@
 """What the engine knows of those that use it: steps, the kinds of data that they take, the forms in which their values are kept.
 
-They register themselves: a step where it is declared, a kind of data where its class is:
-
-    @kind("backbone")
-    def _from_recipe(description: dict[str, Any]) -> Backbone:
-        return resolve(description["data"][1])
+They register themselves, a step by `@step` and a kind of data by `@kind`, so a process knows them once it has imported their
+modules: a task of a cluster names the `modules` of its recipe, and `book verify` imports the whole package.
 
 Data has a `recipe()`, whose `digest` follows its content, and `sources()`, the files that it is read from, if there are any.
-
-So a process knows them once it has imported their modules. One that makes a step again from its recipe is told which: a task of a
-cluster carries `modules` of its recipe, and `book verify` imports the whole package.
 
 A step's value is kept in a plain form, without pickle; `helpers.data.runs` adds the form `run`:
 

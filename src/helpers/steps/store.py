@@ -52,11 +52,7 @@ class Store:
 
     def find(self, name: str, key: str, numerics: str) -> Entry | None:
         """The sound entry of a key: of the wanted numerics class if there is one, else of any other, else None."""
-        place = self.place(name, key)
-        if not place.is_dir():
-            return None
-        classes = sorted((f for f in place.iterdir() if f.is_dir()), key=lambda f: (f.name != numerics, f.name))
-        for folder in classes:
+        for folder in sorted(self.place(name, key).glob("*"), key=lambda folder: (folder.name != numerics, folder.name)):
             entry = read_entry(folder)
             if entry is not None and entry.manifest.get("key") == key:
                 return entry
@@ -97,7 +93,12 @@ class Store:
                 shutil.rmtree(target)
             work.rename(target)
             sync(target.parent)
-            return self._seal(target, {**manifest, "key": key, "files": files})
+            entry, draft = Entry(target, {**manifest, "key": key, "files": files}), target / f"{MANIFEST}.part"
+            draft.write_text(line_of(entry.manifest), encoding="utf-8")
+            sync(draft)
+            draft.rename(target / MANIFEST)
+            sync(target)
+            return entry
         finally:
             shutil.rmtree(work, ignore_errors=True)
 
@@ -109,14 +110,6 @@ class Store:
                 (work / file).write_bytes((entry.folder / file).read_bytes() if content is None else content[file])
 
         return self.write(entry.manifest["step"], entry.manifest["key"], entry.manifest, fill)
-
-    def _seal(self, target: Path, manifest: dict[str, Any]) -> Entry:
-        draft = target / (MANIFEST + ".part")
-        draft.write_text(line_of(manifest), encoding="utf-8")
-        sync(draft)
-        draft.rename(target / MANIFEST)
-        sync(target)
-        return Entry(target, manifest)
 
     def checkpoints(self, name: str, key: str, numerics: str) -> Path:
         """The folder in which an unfinished computation of a key keeps what it goes on from; it outlives the process."""

@@ -10,7 +10,6 @@ time is not begun; what runs at the end is ended, within seconds.
 
 import argparse
 import functools
-import hashlib
 import importlib
 import json
 import multiprocessing
@@ -128,7 +127,7 @@ def load(files: Sequence[Path], home: Path) -> dict[str, Any]:
             plan = json.loads(content)
         (home / name).parent.mkdir(parents=True, exist_ok=True)
         (home / name).write_bytes(content)
-        found[name] = hashlib.sha256(content).hexdigest()
+        found[name] = recipe.sha256(content)
     if wrong := [name for name, digest in plan.get("files", {"a plan": ""}).items() if found.get(name) != digest]:
         raise BadInput(f"{wrong[0]} is missing or damaged, and {len(wrong) - 1} more",
                        mend="give all parts of one pack, fetched again")
