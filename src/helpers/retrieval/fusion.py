@@ -125,9 +125,8 @@ def best_weight(table: pd.DataFrame, measure: str) -> float:
 #
 #     C_f,n = mean over q of |D_f,q,n ∩ D_r,q| / |D_f,q,n|
 #
-# D_f,q,n are the first n documents of stage f, D_r,q all candidates of the reference: those that a re-ranker was trained on,
-# BM25's
-# first thousand in the study. 1 is no mismatch between what the re-ranker learned from and what it will read, 0 the largest.
+# D_f,q,n are the first n documents of stage f, D_r,q all candidates of the reference: those that a re-ranker was trained on, in
+# the study BM25's first thousand. 1 is no mismatch between what the re-ranker learned from and what it will read, 0 the largest.
 
 MEASURE = "consistency_factor"
 
@@ -146,8 +145,3 @@ def consistency(run: pd.DataFrame, reference: pd.DataFrame, depths: list[int]) -
     parts = [marked[marked["rank"] <= depth].groupby("query_id", sort=False)[MEASURE].mean().reset_index().assign(depth=depth)
              for depth in depths]
     return pd.concat(parts, ignore_index=True).astype({"depth": int})[["query_id", "depth", MEASURE]]
-
-
-def means(table: pd.DataFrame) -> pd.Series:
-    """The factor by depth: the mean over the queries that have one."""
-    return table.groupby("depth")[MEASURE].mean()
