@@ -4,7 +4,6 @@ import json
 import re
 from collections import Counter
 from collections.abc import Container, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -16,10 +15,10 @@ from helpers.data.lines import json_lines
 from helpers.data.texts import Texts, relevant_places
 from helpers.networks import fine_tuning
 from helpers.networks.backbone import Backbone
-from helpers.networks.fine_tuning import FineTuning, by_name
+from helpers.networks.fine_tuning import by_name
 from helpers.retrieval import java
 from helpers.retrieval.indexes import analysed, build
-from helpers.retrieval.term_weights import content
+from helpers.retrieval.term_weights import PassageTraining, content
 from helpers.steps import numerics, step
 
 # Passages expanded with the queries that a model would ask of them (doc2query: Nogueira et al. 2019, arXiv:1904.08375).
@@ -81,26 +80,18 @@ def expanded_index(store: Path, generated: Path, *, folder: Path) -> None:
 #
 #     score(word | passage) = scale * embedding(word) . LayerNorm(W vector(passage) + b) + bias(word)
 #
-# W, b, the layer norm, the scale and the biases are learned; the word embeddings are the backbone's own input embeddings, as in
-# the
-# tied output layer of a BERT. Of the vocabulary the words remain that are one piece and one term of the index: no stop words.
+# W, b, the layer norm, the scale and the biases are learned; the word embeddings are the backbone's own input embeddings, as in a
+# BERT's tied output layer. Of the vocabulary the words remain that are one piece and one term of the index: no stop words.
 
 WEIGHTS, WORDS = "model.safetensors", "words.json"
 VECTORS = "passages.npy"  # of a folder of `embeddings.passage_embeddings`
 WORD = re.compile(r"[a-z0-9]+")
 
 
-@dataclass(frozen=True, kw_only=True)
-class ExpansionTraining(FineTuning):
-    """The training of an expansion, with passages held out."""
-
-    evaluation_passages: int = 100  # relevant passages held out with all their queries, at most a tenth
-
-
 @step(version=1, form="folder", network=True, resumable=True)
 @by_name
 def word_expansion(passages: Path, store: Path, queries: pd.DataFrame, qrels: pd.DataFrame, min_relevance: int,
-                   backbone: Backbone, training: ExpansionTraining, *, folder: Path, checkpoints: Path) -> None:
+                   backbone: Backbone, training: PassageTraining, *, folder: Path, checkpoints: Path) -> None:
     """Learn which words the queries of a passage have; keep the weights, the words with their terms, and `log.json`.
 
     Args:

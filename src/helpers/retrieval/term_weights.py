@@ -105,15 +105,15 @@ IGNORED = -100.0  # a label that does not count: special tokens, punctuation, la
 
 
 @dataclass(frozen=True, kw_only=True)
-class TermWeightTraining(FineTuning):
-    """The training of a model of term weights, with passages held out."""
+class PassageTraining(FineTuning):
+    """The training of a model that reads passages, some of them held out."""
 
-    evaluation_passages: int = 100  # passages held out for the evaluation loss, at most a tenth
+    evaluation_passages: int = 100  # held out for the evaluation loss, with all their queries; at most a tenth
 
 
 @step(version=1, form="folder", network=True, resumable=True)
 @by_name
-def deepct(targets: pd.DataFrame, store: Path, backbone: Backbone, training: TermWeightTraining, *, folder: Path,
+def deepct(targets: pd.DataFrame, store: Path, backbone: Backbone, training: PassageTraining, *, folder: Path,
            checkpoints: Path) -> None:
     """Fine-tune a backbone to estimate the recall of every word of a passage, as `term_recall` has it; keep weights, tokenizer
     and `log.json`. The seed also draws the held-out passages, so there must be two passages with words.
