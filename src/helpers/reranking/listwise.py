@@ -226,11 +226,6 @@ def optimiser(model: Any, training: RankerTraining, steps: int) -> tuple[Any, An
 
 # monoBERT as the thesis trains it: every window of every candidate, each a pair with its own label, in mixed batches.
 
-@dataclass(frozen=True, kw_only=True)
-class PointwiseTraining(RankerTraining):
-    """The training of a cross-encoder on single pairs; a batch is so many pairs, of any queries."""
-
-
 @step(version=1, form="table")
 def candidate_windows(queries: pd.DataFrame, qrels: pd.DataFrame, min_relevance: int, run: pd.DataFrame, store: Path,
                       tokens: Path, candidates: int) -> pd.DataFrame:
@@ -246,7 +241,7 @@ def candidate_windows(queries: pd.DataFrame, qrels: pd.DataFrame, min_relevance:
 @step(version=1, form="folder", network=True, resumable=True)
 @by_name
 def pointwise_cross_encoder(pairs: pd.DataFrame, queries: pd.DataFrame, store: Path, tokens: Path, backbone: Backbone,
-                            training: PointwiseTraining, start: Path | None = None, held_out_seed: int | None = None,
+                            training: RankerTraining, start: Path | None = None, held_out_seed: int | None = None,
                             trainable: str | None = None, new_head: bool | None = None, *, folder: Path,
                             checkpoints: Path) -> None:
     """Fine-tune a backbone on labelled pairs with binary cross-entropy (Steensland 2021, equation 3.2): AdamW, linear warm-up
@@ -254,6 +249,7 @@ def pointwise_cross_encoder(pairs: pd.DataFrame, queries: pd.DataFrame, store: P
 
     Args:
         pairs: columns query_id, window_id, label.
+        training: its settings; a batch is so many pairs, of any queries.
         start, held_out_seed, trainable, new_head: as in `listwise_cross_encoder`.
 
     Raises:
