@@ -181,23 +181,21 @@ def batch(examples: Sequence[Example], pad: int, token_types: bool) -> dict[str,
             "teacher": teacher.expand(own.shape).masked_fill(~own, float("nan"))}
 
 
-# The losses of bi-encoders, all on a batch's matrix of similarities between its queries and its passages.
+# The losses of bi-encoders, on a batch's similarities between its queries and the passages of all of them. A loss is a function
+# that gets those of these values which its parameters name; a new one is such a function and its line in `LOSSES`.
 #
-# Row i of the matrix is query i; the columns are the passages of all queries in the batch. `relevant` marks the passages
-# known to be relevant to each query, so that a relevant passage which came with another query is no negative.
-#
-# A loss is a function whose parameters are some of `similarity`, `positive`, `relevant`, `own`, `teacher`, `margin` and
-# `temperature`: it gets those that it names. A new one is such a function and its line in `LOSSES`.
+# | value | shape | what |
+# |---|---|---|
+# | `similarity` | (queries, passages) | cosines in David's study, inner products in the others |
+# | `positive` | (queries,) | the column of each query's relevant passage |
+# | `relevant` | (queries, passages) | true for every passage known to be relevant, so that one of another query is no negative |
+# | `own` | (queries, passages) | true for the negatives that were drawn for the query; at least one in all |
+# | `teacher` | (queries, passages) | a cross-encoder's logits of the passages drawn for the query, nan elsewhere |
+# | `margin` | | by which the relevant passage is to be nearer (1 in David's study) |
+# | `temperature` | | divides the similarities (1 in the studies), to bring their margins to the scale of a logit's |
 
 def triplet(similarity: Any, positive: Any, own: Any, margin: float) -> Any:
-    """The mean over triplets of max(0, d(q, p) - d(q, n) + margin), with d = 1 - similarity (David 2020, equation 3.1).
-
-    Args:
-        similarity: (queries, passages), cosines in the study.
-        positive: (queries,), the column of each query's relevant passage.
-        own: (queries, passages), true for the negatives that were drawn for the query; at least one in all.
-        margin: by which the relevant passage is to be nearer (1 in the study).
-    """
+    """The mean over triplets of max(0, d(q, p) - d(q, n) + margin), with d = 1 - similarity (David 2020, equation 3.1)."""
     difference = similarity - similarity.gather(1, positive[:, None])  # d(q, p) - d(q, n)
     return (difference + margin).clamp(min=0)[own].mean()
 
@@ -206,10 +204,6 @@ def multi_label_margin(similarity: Any, relevant: Any) -> Any:
     """RepBERT's loss: the mean over queries of PyTorch's multi-label margin loss (Zhan et al. 2020, equation 4).
 
     For a query with n passages in its batch: the sum over its relevant i and all other j of max(0, 1 - (s_i - s_j)), over n.
-
-    Args:
-        similarity: (queries, passages), inner products in the study.
-        relevant: (queries, passages), true for every passage that is relevant to the query.
     """
     import torch
 
@@ -223,12 +217,6 @@ def contrastive(similarity: Any, positive: Any, relevant: Any, temperature: floa
     """The mean over queries of -log softmax of the relevant passage among the batch's passages (Gao & Callan 2021, equation 13).
 
     Other passages that are relevant to the query are left out of its softmax.
-
-    Args:
-        similarity: (queries, passages), inner products in the study.
-        positive: (queries,), the column of each query's relevant passage.
-        relevant: (queries, passages), true for every passage that is relevant to the query.
-        temperature: divides the similarities; 1 in the study.
     """
     import torch
 
@@ -241,13 +229,6 @@ def margin_mse(similarity: Any, positive: Any, own: Any, teacher: Any, temperatu
     (Hofstätter et al. 2020).
 
     Only negatives that were drawn for the query count: of the batch's other passages the cross-encoder has said nothing.
-
-    Args:
-        similarity: (queries, passages), inner products in the study.
-        positive: (queries,), the column of each query's relevant passage.
-        own: (queries, passages), true for the negatives that were drawn for the query; at least one in all.
-        teacher: (queries, passages), the cross-encoder's logits, nan where it has none.
-        temperature: divides the similarities, to bring their margins to the scale of a logit's; 1 in the study.
     """
     margin, target = (scores.gather(1, positive[:, None]) - scores for scores in (similarity / temperature, teacher))
     return (margin - target)[own].square().mean()
