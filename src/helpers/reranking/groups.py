@@ -179,6 +179,12 @@ def held_out(queries: int, wanted: int, seed: int) -> np.ndarray:
     return np.sort(shuffled[:min(wanted, max(1, queries // 10))])
 
 
+def of_held_out(pairs: pd.DataFrame, wanted: int, seed: int) -> np.ndarray:
+    """Whether each pair (column query_id) is one of a query that is held out."""
+    names = pairs["query_id"].unique()
+    return pairs["query_id"].isin(names[held_out(len(names), wanted, seed)]).to_numpy()
+
+
 class Groups:
     """Groups as token ids; some queries are held out. BadInput if they are too
     few for a batch, ValueError if they are not of one size."""

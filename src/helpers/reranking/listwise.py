@@ -24,7 +24,7 @@ from helpers.networks.checkpoints import Checkpoints
 from helpers.networks.fine_tuning import LowestLoss, RankerTraining, by_name, seed_everything
 from helpers.networks.inference import packed_logits, padded_logits, reads_packed
 from helpers.networks.longformer import as_studied
-from helpers.reranking.groups import Groups, held_out
+from helpers.reranking.groups import Groups, of_held_out
 from helpers.reranking.losses import total
 from helpers.steps import ledger, numerics, step
 
@@ -260,10 +260,8 @@ def pointwise_cross_encoder(pairs: pd.DataFrame, queries: pd.DataFrame, store: P
 
     tokenizer, device = backbone.tokenizer(), numerics.device()
     inputs, labels = as_inputs(pairs, queries, WindowTokens(tokens, store), tokenizer, training)
-    names = pairs["query_id"].drop_duplicates().tolist()
-    apart = held_out(len(names), training.evaluation_queries, training.seed if held_out_seed is None else held_out_seed)
-    outside = pairs["query_id"].isin({names[number] for number in apart}).to_numpy()
-    learned, watched = np.flatnonzero(~outside), np.flatnonzero(outside)
+    apart = of_held_out(pairs, training.evaluation_queries, training.seed if held_out_seed is None else held_out_seed)
+    learned, watched = np.flatnonzero(~apart), np.flatnonzero(apart)
     if len(learned) < training.batch_size:
         raise BadInput(f"{len(learned)} training pairs do not fill a batch of {training.batch_size}",
                        mend="give more training queries, or a smaller batch")
