@@ -186,8 +186,7 @@ def of_held_out(pairs: pd.DataFrame, wanted: int, seed: int) -> np.ndarray:
 
 
 class Groups:
-    """Groups as token ids; some queries are held out. BadInput if they are too
-    few for a batch, ValueError if they are not of one size."""
+    """Groups of one size as token ids; some queries are held out. BadInput if they are too few for a batch."""
 
     def __init__(self, groups: pd.DataFrame, queries: pd.DataFrame, tokens: WindowTokens, tokenizer: Any,
                  training: RankerTraining, held_out_seed: int | None = None):
@@ -200,8 +199,6 @@ class Groups:
             raise BadInput(f"{len(names)} training queries, of which {len(self.held_out)} held out, do not fill a batch of "
                            f"{training.batch_size}", mend="give more training queries, or a smaller batch")
         self.size = len(groups) // len(names)
-        if not (groups["query_id"].to_numpy().reshape(len(names), -1) == np.array(names, dtype=object)[:, None]).all():
-            raise ValueError("groups of different sizes")
         texts = queries.set_index("query_id")["text"]
         self._queries = query_ids(tokenizer, [texts[name] for name in names], training.query_length)
         read = [column for column in ("window_id", "other_id") if column in groups]
