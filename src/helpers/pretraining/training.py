@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,13 +16,9 @@ from helpers.networks.fine_tuning import Training, by_name
 from helpers.pretraining.masking import Masked, WholeWordMasking, batch, sampled, spans
 from helpers.steps import step
 
-if TYPE_CHECKING:
-    from torch import Tensor
-
 # Pre-training as a step: masked words, with the Condenser head or without (Gao & Callan 2021, sections 4.2, 4.3 and 5.1).
 
 OUTPUT = "pretraining_output.safetensors"  # what is only needed to go on with pre-training: the words' output and the head
-LOGGED = ("step", "epoch", "loss", "eval_late", "eval_right", "eval_head", "eval_exchanged")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,7 +120,7 @@ def load_output(model: Any, file: Path) -> None:
 
 def summary(trainer: Any, texts: int) -> dict[str, Any]:
     """Size and losses of a pre-training: the content of `log.json`."""
-    log = fine_tuning.logged(trainer, *LOGGED)
+    log = fine_tuning.logged(trainer, "step", "epoch", "loss", "eval_late", "eval_right", "eval_head", "eval_exchanged")
     read = trainer.train_dataset.texts
     return {"texts": texts, "pieces_of_text": len(read), "evaluation_texts": len(trainer.eval_dataset),
             "tokens": int(sum(len(ids) for ids in read)), "steps": trainer.state.max_steps,
@@ -152,11 +148,8 @@ def narrowed_encoder(texts: pd.DataFrame, store: Path, tokens: Path, backbone: B
     tokenizer.save_pretrained(folder)
 
 
-# How far an encoder's [CLS] tells texts apart before anything was fine-tuned: a gate that a start has to pass.
-#
-# Where all [CLS] states point one way, a fine-tuning begins at the loss of a guess whatever the pre-training did, and nothing
-# that
-# differs afterwards says anything of it.
+# How far an encoder's [CLS] tells texts apart before anything was fine-tuned: a gate that a start has to pass. Where all states
+# point one way, a fine-tuning begins at the loss of a guess, and what differs afterwards says nothing of the pre-training.
 
 AT_ONCE = 50  # texts
 
@@ -184,20 +177,15 @@ def cls_cosines(texts: pd.DataFrame, store: Path, tokens: Path, backbone: Backbo
     return {"mean": float(cosines.mean()), "spread": float(cosines.std())}
 
 
-# Where [CLS] looks: how evenly it attends to the tokens of a text, layer by layer.
-#
-# A [CLS] that is to hold a whole text must have read all of it on its way up. The entropy of its attention says how much of the
-# text it looks at: all tokens alike, or one of them, which is often [SEP], where attention goes that wants nothing.
+# Where [CLS] looks, layer by layer. To hold a whole text it must have read all of it on its way up. The entropy of its attention
+# says how much of the text it looks at: all tokens alike, or one, often [SEP], where attention goes that wants nothing.
 
 @step(version=1, form="json", network=True)
 def cls_attention(texts: pd.DataFrame, store: Path, tokens: Path, backbone: Backbone, sample: int, max_length: int, seed: int,
                   start: Path | None = None) -> dict[str, list[float]]:
     """Of [CLS]'s attention in every layer, means over heads and a sample of texts, in float32: its `entropy`, 1 where all tokens
-    get the same and 0 where one gets all, and the share of it that goes to `words`, neither to [CLS] nor to [SEP].
-
-    Args:
-        texts: column doc_id: those that the sample is drawn from.
-        start: a pre-trained encoder's folder, in place of the backbone's weights.
+    get the same and 0 where one gets all, and the share of it that goes to `words`, neither to [CLS] nor to [SEP]. Arguments as
+    of `cls_cosines`.
     """
     import torch
 
@@ -212,13 +200,13 @@ def cls_attention(texts: pd.DataFrame, store: Path, tokens: Path, backbone: Back
     return {"entropy": evenness, "words": share}
 
 
-def entropy(attention: "Tensor") -> float:
+def entropy(attention: Any) -> float:
     """How evenly the rows of (heads, tokens) are spread, the mean over heads: Shannon's entropy over that of an even row."""
     import torch
 
     return float(torch.special.entr(attention.double()).sum(-1).mean() / np.log(attention.shape[-1]))
 
 
-def words(attention: "Tensor") -> float:
+def words(attention: Any) -> float:
     """What the rows of (heads, tokens) give to all but the first and the last token, the mean over heads."""
     return float(attention[:, 1:-1].double().sum(-1).mean())
