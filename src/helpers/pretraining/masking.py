@@ -47,8 +47,6 @@ class WholeWordMasking:
 
     def __call__(self, ids: np.ndarray, generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         """The text with some words masked, and the labels: the pieces of these words, `IGNORED` elsewhere. Both (tokens,)."""
-        if len(ids) == 0:
-            return ids, ids
         starts = ~self.continues[ids]
         starts[0] = True  # a text may be cut within a word
         word = np.cumsum(starts) - 1  # of every piece
