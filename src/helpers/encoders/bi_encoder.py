@@ -17,16 +17,15 @@ from helpers.networks.fine_tuning import PairDataset, RankerTraining, parted
 from helpers.registry import Registry
 from helpers.steps import step
 
-# Training pairs of a bi-encoder: (query, window, label), drawn from BM25's candidates (Steensland 2021, 4.1.2).
 
 @step(version=1, form="table")
 def training_pairs(run: pd.DataFrame, qrels: pd.DataFrame, store: Path, tokens: Path, candidates: int, min_relevance: int,
                    positives: int, negatives: int, seed: int) -> pd.DataFrame:
     """Draw labelled windows from the candidates of each query: columns query_id, window_id, label (0 or 1), grouped by query.
 
-    As in the thesis, the candidates are the query's top documents by BM25, and a window is labelled 1 if its document is
-    relevant, else 0. The thesis keeps every window; here some of each kind can be drawn instead. A query whose candidates hold no
-    relevant document gives no pairs when pairs are drawn, and only negatives when all are kept.
+    As in the thesis (Steensland 2021, section 4.1.2), the candidates are the query's top documents by BM25, and a window is
+    labelled 1 if its document is relevant, else 0. The thesis keeps every window; here some of each kind can be drawn instead. A
+    query whose candidates hold no relevant document gives no pairs when pairs are drawn, and only negatives when all are kept.
 
     Args:
         run: the BM25 run of the training queries, of which the first `candidates` count (40 in the thesis).
@@ -83,8 +82,6 @@ def draw(items: list[str], count: int, random: np.random.Generator) -> list[str]
         return items
     return [items[i] for i in sorted(random.choice(len(items), size=count, replace=False))]
 
-
-# What a bi-encoder is trained with: its settings, its examples, and batches of them in which every passage meets every query.
 
 MAX_SIM = "max_sim"  # the similarity that needs no pooling, see `helpers.encoders.embeddings`
 

@@ -74,12 +74,10 @@ def summary(trainer: Any) -> dict[str, Any]:
             "parameters": encoder.num_parameters(), "tokens": sum(len(ids) for ids in texts), "log": log}
 
 
-# A smaller encoder that is distilled and not cut: taught to have a larger one's states (Sanh et al. 2019, arXiv:1910.01108,
-# section 3).
-#
-# DistilBERT begins as every other layer of its teacher. It learns from the teacher's guesses of masked words, from these words,
-# and from the cosine of both models' states. Here the states are all that there is to learn from: the packaged backbone was
-# trained to compare texts, and guesses no words any more. No judgment is read.
+# A smaller encoder that is distilled and not cut. DistilBERT (Sanh et al. 2019, arXiv:1910.01108, section 3) begins as every
+# other layer of its teacher. It learns from the teacher's guesses of masked words, from these words, and from the cosine of both
+# models' states. Here the states are all that there is to learn from: the packaged backbone was trained to compare texts, and
+# guesses no words any more. No judgment is read.
 
 @dataclass(frozen=True, kw_only=True)
 class StateTraining(FineTuning):

@@ -211,15 +211,13 @@ def summary(trainer: Any, asked: dict[int, Counter[int]]) -> dict[str, Any]:
             "log": fine_tuning.logged(trainer, "step", "epoch", "loss", "eval_loss", "learning_rate")}
 
 
-# The words that an expansion adds to each passage, in the form of doc2query's queries, so that the same index takes them.
-
 CHUNK = 500  # passages scored at a time
 
 
 @step(version=1, form="folder", network=True)
 def expansion_words(model: Path, passages: Path, store: Path, words: int, *, folder: Path) -> None:
-    """The `words` likeliest words that each text lacks: JSON lines of id and queries (one, of these words, the likeliest first),
-    in the store's order.
+    """The `words` likeliest words that each text lacks, in the form of generated queries, so that the same index takes them: JSON
+    lines of id and queries (one, of these words, the likeliest first), in the store's order.
 
     Words are told apart as in the index: a text that has `rusted` does not lack `rust`, and of two words with one stem only the
     likelier is added.
