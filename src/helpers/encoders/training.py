@@ -61,17 +61,12 @@ def bi_encoder(pairs: pd.DataFrame, qrels: pd.DataFrame, min_relevance: int, que
     if training.stop_after is not None:
         trainer.add_callback(Ending(training.stop_after))
     fine_tuning.fit(trainer)
-    fine_tuning.save(folder, encoder, tokenizer, summary(trainer))
-
-
-def summary(trainer: Any) -> dict[str, Any]:
-    """Size, losses and accuracy of a training: the content of `log.json`."""
-    log = fine_tuning.logged(trainer, "step", "epoch", "loss", "eval_loss", "eval_accuracy", "learning_rate")
-    encoder, learned = trainer.model.encoder, trainer.train_dataset.examples
-    texts = [ids for example in learned for ids in (example["query"], example["input_ids"], *example["negatives"])]
-    return {"queries": len(learned), "negatives": sum(len(example["negatives"]) for example in learned),
-            "evaluation_queries": len(trainer.eval_dataset), "steps": trainer.state.global_step,
-            "parameters": encoder.num_parameters(), "tokens": sum(len(ids) for ids in texts), "log": log}
+    texts = [ids for example in train.examples for ids in (example["query"], example["input_ids"], *example["negatives"])]
+    fine_tuning.save(folder, encoder, tokenizer, {
+        "queries": len(train), "negatives": sum(len(example["negatives"]) for example in train.examples),
+        "evaluation_queries": len(evaluation), "steps": trainer.state.global_step, "parameters": encoder.num_parameters(),
+        "tokens": sum(len(ids) for ids in texts),
+        "log": fine_tuning.logged(trainer, "step", "epoch", "loss", "eval_loss", "eval_accuracy", "learning_rate")})
 
 
 # A smaller encoder that is distilled and not cut. DistilBERT (Sanh et al. 2019, arXiv:1910.01108, section 3) begins as every

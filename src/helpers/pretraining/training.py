@@ -71,7 +71,11 @@ def pretrained(texts: pd.DataFrame, store: Path, tokens: Path, backbone: Backbon
                       data_collator=partial(batch, pad=tokenizer.pad_token_id), compute_metrics=losses,
                       callbacks=[epoch_setter(train)])
     fine_tuning.fit(trainer)
-    fine_tuning.save(folder, encoder, tokenizer, summary(trainer, len(texts)))
+    fine_tuning.save(folder, encoder, tokenizer, {
+        "texts": len(texts), "pieces_of_text": len(train), "evaluation_texts": len(evaluation),
+        "tokens": int(sum(len(ids) for ids in train.texts)), "steps": trainer.state.max_steps,
+        "parameters": encoder.num_parameters(), "parameters_in_training": sum(part.numel() for part in model.parameters()),
+        "log": fine_tuning.logged(trainer, "step", "epoch", "loss", "eval_late", "eval_right", "eval_head", "eval_exchanged")})
     save_output(model, folder / OUTPUT)
 
 
@@ -116,16 +120,6 @@ def load_output(model: Any, file: Path) -> None:
 
     own = model.state_dict()
     model.load_state_dict({name: weight for name, weight in load_file(file).items() if name in own}, strict=False)
-
-
-def summary(trainer: Any, texts: int) -> dict[str, Any]:
-    """Size and losses of a pre-training: the content of `log.json`."""
-    log = fine_tuning.logged(trainer, "step", "epoch", "loss", "eval_late", "eval_right", "eval_head", "eval_exchanged")
-    read = trainer.train_dataset.texts
-    return {"texts": texts, "pieces_of_text": len(read), "evaluation_texts": len(trainer.eval_dataset),
-            "tokens": int(sum(len(ids) for ids in read)), "steps": trainer.state.max_steps,
-            "parameters": trainer.model.encoder.num_parameters(),
-            "parameters_in_training": sum(p.numel() for p in trainer.model.parameters()), "log": log}
 
 
 # A narrower encoder as a step: fitted on a sample of texts to the one that it was made from, before any training.

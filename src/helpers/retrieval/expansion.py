@@ -121,7 +121,11 @@ def word_expansion(passages: Path, store: Path, queries: pd.DataFrame, qrels: pd
     fine_tuning.fit(trainer)
     save_file({name: weight.contiguous() for name, weight in model.state_dict().items()}, folder / WEIGHTS)
     (folder / WORDS).write_text(json.dumps(words[["word", "term"]].to_dict("list")))
-    (folder / "log.json").write_text(json.dumps(summary(trainer, asked), indent=1))
+    (folder / "log.json").write_text(json.dumps({
+        "passages": len(train), "evaluation_passages": len(evaluation), "vocabulary": len(words),
+        "words_asked": len({word for own in asked.values() for word in own}), "steps": trainer.state.max_steps,
+        "parameters": sum(part.numel() for part in model.parameters()),
+        "log": fine_tuning.logged(trainer, "step", "epoch", "loss", "eval_loss", "learning_rate")}, indent=1))
 
 
 def expansion_network(embeddings: Any, width: int, dropout: float = 0.0) -> Any:
@@ -200,15 +204,6 @@ def batched(examples: Sequence[dict[str, Any]], words: int) -> dict[str, Any]:
         for word, count in example["words"].items():
             asked[row, word] = count / example["words"].total()
     return {"vectors": torch.tensor(np.stack([example["vector"] for example in examples])), "asked": asked}
-
-
-def summary(trainer: Any, asked: dict[int, Counter[int]]) -> dict[str, Any]:
-    """Size and losses of a training: the content of `log.json`."""
-    model = trainer.model
-    return {"passages": len(trainer.train_dataset), "evaluation_passages": len(trainer.eval_dataset),
-            "vocabulary": len(model.bias), "words_asked": len({word for own in asked.values() for word in own}),
-            "steps": trainer.state.max_steps, "parameters": sum(part.numel() for part in model.parameters()),
-            "log": fine_tuning.logged(trainer, "step", "epoch", "loss", "eval_loss", "learning_rate")}
 
 
 CHUNK = 500  # passages scored at a time

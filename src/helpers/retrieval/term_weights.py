@@ -127,7 +127,12 @@ def deepct(targets: pd.DataFrame, store: Path, backbone: Backbone, training: Pas
     trainer = Trainer(model=model, args=arguments, train_dataset=train, eval_dataset=evaluation, compute_loss_func=squared_error,
                       data_collator=partial(batch, pad=tokenizer.pad_token_id))
     fine_tuning.fit(trainer)
-    fine_tuning.save(folder, model, tokenizer, summary(trainer, targets))
+    summary = fine_tuning.summary(trainer)
+    fine_tuning.save(folder, model, tokenizer, {
+        "passages": len(train), "evaluation_passages": len(evaluation), "words": len(targets),
+        "words_in_queries": int((targets["recall"] > 0).sum()),
+        "passages_of_one_query": int((targets.groupby("doc_id")["queries"].first() == 1).sum()),
+        "passages_in_all": len(examples), **{name: summary[name] for name in ("steps", "parameters", "tokens", "log")}})
 
 
 def example(tokenizer: Any, text: str, recall: dict[str, float], max_length: int) -> dict[str, Any]:
@@ -150,16 +155,6 @@ def squared_error(outputs: Any, labels: Any, num_items_in_batch: Any = None) -> 
 
     counted = labels != IGNORED
     return torch.nn.functional.mse_loss(outputs.logits.squeeze(-1).float()[counted], labels[counted])
-
-
-def summary(trainer: Any, targets: pd.DataFrame) -> dict[str, Any]:
-    """Size, duration and losses of a training: the content of `log.json`."""
-    summary = fine_tuning.summary(trainer)
-    return {"passages": summary["pairs"], "evaluation_passages": summary["evaluation_pairs"],
-            "words": len(targets), "words_in_queries": int((targets["recall"] > 0).sum()),
-            "passages_of_one_query": int((targets.groupby("doc_id")["queries"].first() == 1).sum()),
-            "passages_in_all": int(targets["doc_id"].nunique()),
-            **{name: summary[name] for name in ("steps", "parameters", "tokens", "log")}}
 
 
 CHUNK = 2_000  # texts weighted at a time
