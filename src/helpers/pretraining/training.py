@@ -47,6 +47,7 @@ def pretrained(texts: pd.DataFrame, store: Path, tokens: Path, backbone: Backbon
         training: its settings; texts longer than `max_length` are cut into several, and the seed also draws the masks.
         start: a folder of this step, with whose weights, output and head the training goes on.
     """
+    from safetensors.torch import load_file, save_file
     from transformers import Trainer
 
     from helpers.pretraining.heads import Condenser
@@ -61,8 +62,9 @@ def pretrained(texts: pd.DataFrame, store: Path, tokens: Path, backbone: Backbon
     fine_tuning.seed_everything(training.seed)  # before output and head are made
     encoder = build(backbone, start, training.dropout, attn_implementation=attention())
     model = Condenser(encoder, early, head_layers, training.late_cls is not False)
-    if start is not None:
-        load_output(model, start / OUTPUT)
+    if start is not None:  # a head that only one side has stays as it was made, or is dropped
+        own = model.state_dict()
+        model.load_state_dict({name: weight for name, weight in load_file(start / OUTPUT).items() if name in own}, strict=False)
     arguments = fine_tuning.training_arguments(checkpoints, len(train), training, training.evaluations or training.epochs)
     arguments.train_sampling_strategy = "sequential"  # the dataset keeps its own order, a new one for every epoch
     arguments.remove_unused_columns, arguments.label_names = False, ["labels"]  # the head's own are no labels of the Trainer's
@@ -76,7 +78,8 @@ def pretrained(texts: pd.DataFrame, store: Path, tokens: Path, backbone: Backbon
         "tokens": int(sum(len(ids) for ids in train.texts)), "steps": trainer.state.max_steps,
         "parameters": encoder.num_parameters(), "parameters_in_training": sum(part.numel() for part in model.parameters()),
         "log": fine_tuning.logged(trainer, "step", "epoch", "loss", "eval_late", "eval_right", "eval_head", "eval_exchanged")})
-    save_output(model, folder / OUTPUT)
+    save_file({name: weight.contiguous() for name, weight in model.state_dict().items() if not name.startswith("encoder.")},
+              folder / OUTPUT)
 
 
 def split(rows: list[np.ndarray], held_out: int, seed: int) -> list[list[np.ndarray]]:
@@ -105,21 +108,6 @@ def epoch_setter(data: Masked) -> Any:
             data.epoch = int(state.epoch or 0)  # it begins, or it is gone on with
 
     return EpochSetter()
-
-
-def save_output(model: Any, file: Path) -> None:
-    """Write what is not the encoder."""
-    from safetensors.torch import save_file
-
-    save_file({name: weight.contiguous() for name, weight in model.state_dict().items() if not name.startswith("encoder.")}, file)
-
-
-def load_output(model: Any, file: Path) -> None:
-    """Read what is not the encoder; a head that only one side has stays as it was made, or is dropped."""
-    from safetensors.torch import load_file
-
-    own = model.state_dict()
-    model.load_state_dict({name: weight for name, weight in load_file(file).items() if name in own}, strict=False)
 
 
 # A narrower encoder as a step: fitted on a sample of texts to the one that it was made from, before any training.
