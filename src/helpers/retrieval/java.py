@@ -76,29 +76,24 @@ def call(function: Callable[..., Result], *arguments: Any) -> Result:
     The worker starts with the first call (about 3 s) or with `start`, serves all later ones, and ends with this process. Whatever
     the function raises is raised here; BadInput if the worker died: its last words are on standard error.
     """
-    heap()  # a mistake in it is told here, not by the worker's death
-    worker = _worker()
+    worker = start()
     with _LOCK:
         try:
             pickle.dump((function, arguments), worker.stdin)  # type: ignore[arg-type]
             worker.stdin.flush()  # type: ignore[union-attr]
             good, answer = pickle.load(worker.stdout)  # type: ignore[arg-type]
         except (EOFError, BrokenPipeError) as error:
-            _worker.cache_clear()
+            start.cache_clear()
             raise BadInput(f"the Java worker died (exit code {worker.poll()})", mend="is there memory for BOOK_HEAP?") from error
     if not good:
         raise answer
     return answer
 
 
-def start() -> None:
-    """Start the worker before there is anything to call, so that nothing waits for its JVM later."""
-    heap()
-    _worker()
-
-
 @functools.cache
-def _worker() -> subprocess.Popen[bytes]:
+def start() -> subprocess.Popen[bytes]:
+    """The worker, started at the first time: before there is anything to call, so that nothing waits for its JVM later."""
+    heap()  # a mistake in it is told here, not by the worker's death
     # a plain subprocess: multiprocessing would run the caller's script a second time
     command = [sys.executable, "-m", "helpers.retrieval.java"]
     return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
@@ -143,7 +138,7 @@ def run(main_class: str, *arguments: str, short: bool = False) -> None:
 
 # The process that has the JVM: reads (function, arguments) from its standard input, writes results to its output.
 #
-# `_worker` starts it as `python -m helpers.retrieval.java`. Both ends are this program's own, hence pickle;
+# `start` starts it as `python -m helpers.retrieval.java`. Both ends are this program's own, hence pickle;
 # what Java prints goes to standard error. It ends when its input does.
 
 def main() -> None:
