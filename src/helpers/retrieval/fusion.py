@@ -1,8 +1,4 @@
-"""Fusion of two first stages: RepBERT's alternating merge, reciprocal rank fusion, and a weighted sum of scores.
-
-alternating(first, second, depth=100)           # [a, c, d] with [b, a, c] gives [a, b, c, d]
-weighted_sum(first, second, 0.3, depth=100)     # 0.3 first + 0.7 second, each scaled to 0 .. 1 within a query
-"""
+"""Fusion of two first stages: RepBERT's alternating merge, reciprocal rank fusion, and a weighted sum of scores."""
 
 from functools import partial, reduce
 
@@ -20,7 +16,8 @@ RRF, SUM = "reciprocal ranks", "weighted sum"
 
 
 def alternating(first: pd.DataFrame, second: pd.DataFrame, depth: int) -> pd.DataFrame:
-    """Take documents from two runs in turns, drop those that came before, and cut (Zhan et al. 2020, equation 6).
+    """Take documents from two runs in turns, drop those that came before, and cut (Zhan et al. 2020, equation 6): a, c, d with
+    b, a, c gives a, b, c, d.
 
     The order of the two matters: the first run begins. Lists may be shorter than `depth`; a query that only one run has keeps
     that run's list. Without a cut (a depth of both lists together) every document of either run is there. The scores are the
