@@ -17,14 +17,14 @@ from helpers.networks.encoder import build, has_token_types, wrapped
 from helpers.networks.fine_tuning import FineTuning, by_name
 from helpers.steps import step
 
-# Fine-tuning a bi-encoder: one encoder for queries and passages (David 2020, section 3.3; Zhan et al. 2020, section 3).
 
 @step(version=1, form="folder", network=True, resumable=True)
 @by_name
 def bi_encoder(pairs: pd.DataFrame, qrels: pd.DataFrame, min_relevance: int, queries: pd.DataFrame, store: Path, tokens: Path,
                backbone: Backbone, training: BiEncoderTraining, held_out_seed: int, start: Path | None = None, *,
                folder: Path, checkpoints: Path) -> None:
-    """Fine-tune a backbone on queries with a relevant passage and negatives; keep weights, tokenizer and `log.json`.
+    """Fine-tune a backbone, for queries and passages alike (David 2020, section 3.3; Zhan et al. 2020, section 3), on queries
+    with a relevant passage and negatives; keep weights, tokenizer and `log.json`.
 
     Some queries are held out for the evaluation loss, and for the accuracy: the share of their triplets in which the relevant
     passage is nearer to the query than the negative. Both are also measured before the training.

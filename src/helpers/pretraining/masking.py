@@ -61,9 +61,8 @@ class WholeWordMasking:
         return read, np.where(np.isnan(of_piece), IGNORED, ids)
 
 
-# The texts of a pre-training: cut to length, in an order and with masks that depend on the epoch alone.
-#
-# Nothing here draws from a shared generator, so a training that goes on from a checkpoint sees what it would have seen.
+# The texts of a pre-training: cut to length, in an order and with masks that depend on the epoch alone. Nothing here draws from a
+# shared generator, so a training that goes on from a checkpoint sees what it would have seen.
 
 SHORTEST = 8  # tokens of a piece of text that is worth reading
 ALIKE = 32  # batches that are sorted by length together

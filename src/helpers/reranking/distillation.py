@@ -1,7 +1,4 @@
-"""Simplified TinyBERT: a student cross-encoder taught by a fine-tuned one (Chen et al. 2021; Steensland 2021, section 3.3).
-
-The student starts as the first layers of its teacher and learns in one stage from four losses, summed with weights.
-"""
+"""Simplified TinyBERT: a student cross-encoder taught by a fine-tuned one (Chen et al. 2021; Steensland 2021, section 3.3)."""
 
 from dataclasses import dataclass
 from pathlib import Path

@@ -54,7 +54,6 @@ def listwise_cross_encoder(groups: pd.DataFrame, queries: pd.DataFrame, store: P
         groups: columns query_id, window_id, label and teacher; rows of a query are one group, all of one size. With `other_id`
             each row is a pair of windows, and the model reads both (`duo.duo_groups`).
         losses: weights by name, see `losses.LOSSES`.
-        training: its settings.
         start: a model that was fine-tuned before, to go on from.
         held_out_seed: of the choice of held-out queries; by default the training's. Models that are compared by their evaluation
             loss share it.
@@ -224,13 +223,12 @@ def optimiser(model: Any, training: RankerTraining, steps: int) -> tuple[Any, An
     return optimizer, get_linear_schedule_with_warmup(optimizer, int(training.warmup * steps), steps)
 
 
-# monoBERT as the thesis trains it: every window of every candidate, each a pair with its own label, in mixed batches.
 
 @step(version=1, form="table")
 def candidate_windows(queries: pd.DataFrame, qrels: pd.DataFrame, min_relevance: int, run: pd.DataFrame, store: Path,
                       tokens: Path, candidates: int) -> pd.DataFrame:
-    """Every window of each query's first `candidates` documents: columns query_id, window_id, label (1 where the document is
-    relevant, else 0). Windows of one query are neighbours."""
+    """Every window of each query's first `candidates` documents, the thesis's examples for monoBERT: columns query_id, window_id,
+    label (1 where the document is relevant, else 0). Windows of one query are neighbours."""
     relevant, texts, reader = relevant_places(store, queries, qrels, min_relevance), Texts(store), WindowTokens(tokens, store)
     rows = [(query, window, int(texts.position(doc_id) in relevant.get(query, ())))
             for query, doc_id in cut(run, candidates)[["query_id", "doc_id"]].itertuples(index=False)

@@ -69,9 +69,9 @@ def total(weights: dict[str, float], scores: Any, teacher: Any) -> Any:
 
 # The losses of Simplified TinyBERT (Chen et al. 2021, section 2; Jiao et al. 2020, equations 7 to 10).
 #
-# A student learns from a teacher in one stage: from its answers (soft), from the judgments (hard), from its hidden states
-# and from its attention. The temperature is that of Hinton et al. (2015): both logits are divided by it. Equation 2.31 of
-# Steensland (2021) prints the division outside of the softmax; that cannot be meant, since it would only scale the loss.
+# A student learns from a teacher in one stage, by a weighted sum: from its answers (soft), from the judgments (hard), from its
+# hidden states and from its attention. The temperature is that of Hinton et al. (2015): both logits are divided by it. Equation
+# 2.31 of Steensland (2021) prints the division outside of the softmax; that cannot be meant, since it would only scale the loss.
 #
 # Each part is a function of those of these values which it names: `student` and `teacher`, what the models give, all states and
 # the student's hard loss among it; `mask`, (batch, tokens), true at real tokens; `matched`, the teacher's layer of each of the

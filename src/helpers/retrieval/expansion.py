@@ -21,16 +21,14 @@ from helpers.retrieval.indexes import analysed, build
 from helpers.retrieval.term_weights import PassageTraining, content
 from helpers.steps import numerics, step
 
-# Passages expanded with the queries that a model would ask of them (doc2query: Nogueira et al. 2019, arXiv:1904.08375).
-
 QUERIES = "queries.jsonl"
 
 
 @step(version=1, form="folder", network=True)
 def generated_queries(store: Path, generator: Backbone, queries: int, top_k: int, max_length: int, query_length: int,
                       batch_size: int, seed: int, *, folder: Path) -> None:
-    """Generate so many queries for every text by a sequence-to-sequence model: JSON lines of id and queries, in the store's
-    order.
+    """Generate so many queries for every text by a sequence-to-sequence model (doc2query: Nogueira et al. 2019,
+    arXiv:1904.08375): JSON lines of id and queries, in the store's order.
 
     Args:
         top_k: likely tokens that each is drawn from; 1 for the likeliest, which give but one query (ValueError for several).
@@ -173,11 +171,8 @@ def vocabulary(tokenizer: Any) -> pd.DataFrame:
 
 
 def asked_words(queries: pd.DataFrame, relevant: dict[str, list[int]], words: pd.DataFrame) -> dict[int, Counter[int]]:
-    """How many queries of a passage hold each word, by the passage's place in the store and the word's in the vocabulary.
-
-    Args:
-        relevant: for each query the places of its relevant passages, as `relevant_places` has them.
-    """
+    """How many queries of a passage hold each word, by the passage's place in the store and the word's in the vocabulary; the
+    places of each query's relevant passages are as `relevant_places` has them."""
     known = {word: number for number, word in enumerate(words["word"])}
     asked: dict[int, Counter[int]] = {}
     for query, text in zip(queries["query_id"], queries["text"], strict=True):
@@ -239,13 +234,8 @@ def expansion_words(model: Path, passages: Path, store: Path, words: int, *, fol
 
 
 def lacking(scores: np.ndarray, words: Sequence[str], terms: Sequence[str], has: Container[str], most: int) -> list[str]:
-    """The `most` words of the highest scores whose terms a text does not have, each term once; equal scores in the words' order.
-
-    Args:
-        scores: (words,).
-        terms: of each word.
-        has: the text's terms.
-    """
+    """The `most` words of the highest scores, (words,), each with a term of its own that is none of those that the text `has`;
+    equal scores in the words' order."""
     added: dict[str, str] = {}
     for place in np.argsort(-scores, kind="stable"):
         if len(added) == most:

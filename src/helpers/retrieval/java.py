@@ -136,16 +136,14 @@ def run(main_class: str, *arguments: str, short: bool = False) -> None:
         raise BadInput(f"{main_class} failed:\n{program.stdout[-2000:]}", mend="are there memory and disk?")
 
 
-# The process that has the JVM: reads (function, arguments) from its standard input, writes results to its output.
-#
-# `start` starts it as `python -m helpers.retrieval.java`. Both ends are this program's own, hence pickle;
-# what Java prints goes to standard error. It ends when its input does.
+# The process that has the JVM reads (function, arguments) from its standard input and writes results to its output. Both ends are
+# this program's own, hence pickle.
 
 def main() -> None:
     """Serve calls until the other end closes; a Ctrl-C is the other end's to answer."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     calls, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # whatever prints to standard output must not mix with the answers
+    os.dup2(2, 1)  # whatever prints to standard output, as Java does, must not mix with the answers
     configure()
     with contextlib.suppress(Exception):  # it is raised again where a function imports it
         import pyserini.index.lucene  # noqa: F401 - starts the JVM, before the first call has come
