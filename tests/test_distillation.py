@@ -11,32 +11,31 @@ from safetensors.torch import load_file
 from helpers.errors import BadInput
 from helpers.networks import backbone
 from helpers.reranking.distillation_trainer import AttentionScores, DistillationTrainer
-from helpers.reranking.losses import PARTS, Batch, matched_layers, projection
+from helpers.reranking.losses import attention, hidden, matched_layers, projection, soft
 from helpers.systems.rerankers import ListwiseReranker, Student, WarmUp
 
 
-def sides(student, teacher, temperature=1.0):
-    """A batch of these logits."""
-    return Batch(*(SimpleNamespace(logits=torch.tensor(logits)) for logits in (student, teacher)), None, (), {}, temperature)
+def sides(**given):
+    """What the student and the teacher give for a batch."""
+    return [SimpleNamespace(**{name: torch.as_tensor(side)}) for name, both in given.items() for side in both]
 
 
 def test_a_soft_loss_by_hand():
     # teacher ln 3: probability 3/4; student 0: probability 1/2, so the loss is ln 2 whatever the teacher says
-    assert PARTS["soft"](sides([0.0], [math.log(3)])).item() == pytest.approx(math.log(2))
+    assert soft(*sides(logits=([0.0], [math.log(3)])), 1.0).item() == pytest.approx(math.log(2))
     # student ln 3 too: the entropy of (3/4, 1/4); at twice the temperature the same of twice the logits
     entropy = -(0.75 * math.log(0.75) + 0.25 * math.log(0.25))
-    assert PARTS["soft"](sides([math.log(3)], [math.log(3)])).item() == pytest.approx(entropy)
-    assert PARTS["soft"](sides([2 * math.log(3)], [2 * math.log(3)], 2.0)).item() == pytest.approx(entropy)
+    assert soft(*sides(logits=[[math.log(3)]] * 2), 1.0).item() == pytest.approx(entropy)
+    assert soft(*sides(logits=[[2 * math.log(3)]] * 2), 2.0).item() == pytest.approx(entropy)
 
 
 def test_squared_errors_count_real_tokens_and_sum_layers():
     random = np.random.default_rng(4)
     student, teacher = random.normal(size=(2, 3, 2, 5, 4))  # side, layer, batch, tokens, dimensions
     mask = np.array([[1, 1, 1, 0, 0], [1, 1, 1, 1, 1]], dtype=bool)
-    batch = Batch(*(SimpleNamespace(hidden_states=torch.tensor(side)) for side in (student, teacher)), torch.tensor(mask),
-                  (0, 1), {}, 1.0)
     expected = sum(((student[n] - teacher[n])[mask] ** 2).mean() for n in range(3))
-    assert PARTS["hidden"](batch).item() == pytest.approx(expected, rel=1e-5)
+    found = hidden(*sides(hidden_states=(student, teacher)), torch.tensor(mask), (0, 1), torch.nn.Identity())
+    assert found.item() == pytest.approx(expected, rel=1e-5)
 
 
 def test_the_states_of_a_narrower_student_are_widened_and_no_others():
@@ -46,9 +45,7 @@ def test_the_states_of_a_narrower_student_are_widened_and_no_others():
     wide = projection(narrow, wider)
     assert wide.weight.shape == (3, 2)
     torch.nn.init.constant_(wide.weight, 2.0)  # 1 + 1, twice
-    batch = Batch(*(SimpleNamespace(hidden_states=side) for side in (student, teacher)), torch.ones(1, 2, dtype=torch.bool), (),
-                  {}, 1.0, wide)
-    assert PARTS["hidden"](batch).item() == 16.0
+    assert hidden(*sides(hidden_states=(student, teacher)), torch.ones(1, 2, dtype=torch.bool), (), wide).item() == 16.0
 
 
 def test_the_attention_loss_counts_pairs_of_real_tokens():
@@ -59,8 +56,7 @@ def test_the_attention_loss_counts_pairs_of_real_tokens():
               (("student", student), ("teacher", teacher))}
     both = np.broadcast_to((mask[:, :, None] & mask[:, None])[:, None], student[0].shape)
     expected = sum(((student[n] - teacher[n])[both] ** 2).mean() for n in range(2))
-    batch = Batch(None, None, torch.tensor(mask), (0, 1), scores, 1.0)
-    assert PARTS["attention"](batch).item() == pytest.approx(expected, rel=1e-5)
+    assert attention(torch.tensor(mask), (0, 1), scores).item() == pytest.approx(expected, rel=1e-5)
 
 
 @pytest.mark.parametrize("student, teacher, expected", [(3, 6, [1, 3, 5]), (2, 6, [2, 5]), (6, 6, [0, 1, 2, 3, 4, 5]),

@@ -12,6 +12,7 @@ from helpers.data.windows import WHOLE, doc_of
 from helpers.encoders.bi_encoder import denoised_pairs, draw, training_pairs
 from helpers.errors import BadInput
 from helpers.networks import backbone
+from helpers.networks.fine_tuning import RankerTraining
 from helpers.reranking import listwise
 from helpers.systems.recipe import DocumentReader, document_reader
 from helpers.systems.rerankers import PointwiseReranker
@@ -97,7 +98,7 @@ def test_every_window_of_the_first_candidates_has_its_documents_label(folder, st
 @pytest.fixture
 def training(trained):
     settings = PointwiseReranker(batch_size=3, epochs=1, evaluation_queries=1, evaluations=2, learning_rate=1e-3,
-                                 dropout=0.0).settings(listwise.PointwiseTraining)
+                                 dropout=0.0).settings(RankerTraining)
     return lambda name, **changes: trained(listwise.pointwise_cross_encoder, name, "none", **settings | changes)
 
 

@@ -52,7 +52,7 @@ def offered(tmp_path, monkeypatch):
         def offer(archive):
             served.files["/tiny.tar.gz"] = archive
             index = indexes.Description("tiny", "tiny.tar.gz", f"{served.url}/tiny.tar.gz", hashlib.md5(archive).hexdigest(),
-                                         len(archive), 2, 10)
+                                         len(archive), 2)
             monkeypatch.setattr(indexes, "_descriptions", lambda: {"tiny": index})
             return index
 

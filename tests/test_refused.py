@@ -30,7 +30,6 @@ from helpers.reranking import listwise, parade
 from helpers.reranking.groups import Groups
 from helpers.reranking.losses import total
 from helpers.retrieval import indexes
-from helpers.retrieval.feedback import Sizes, expansion
 from helpers.retrieval.fusion import weighted_sum
 from helpers.steps import cluster, rebuild, recipe, registry
 from helpers.systems.bi_encoder import BiEncoder, DistilledEncoder
@@ -110,8 +109,6 @@ REFUSED = [
     ("firstp, maxp", lambda how: parade.network(how, {"weight": np.ones((1, 2), np.float32), "bias": np.ones(1, np.float32)}),
      "median"),
     # first stages
-    ("'bread' occurs 3 times in some documents, 2 in all",
-     lambda _: expansion({"bread": 3}, {"bread": 2}, Sizes(documents=15, words=120, trusted=8), 1)),
     ("between 0 and 1", lambda weight: weighted_sum(run_of(q="a"), run_of(q="b"), weight, 10), -0.1, 1.1),
     ("sqrt, none", lambda smoothing: DeepCT(smoothing=smoothing), "log"),
     ("no code '.*take other `codes`", lambda two: compressed(two[0], np.ones((two[1], 32), np.float32), 1), ("SQ99", 300),

@@ -98,7 +98,7 @@ def test_the_service_ranks_as_the_pipeline_does(tiny, folder, store):
 
 def test_the_java_process_may_die(tiny):
     ranked = engine.Engine(tiny, {"none": None})
-    java._worker().kill()
+    java.start().kill()
     with contextlib.suppress(Exception):
         answered(ranked)
     assert answered(ranked)["results"]

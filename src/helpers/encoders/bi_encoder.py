@@ -17,16 +17,15 @@ from helpers.networks.fine_tuning import PairDataset, RankerTraining, parted
 from helpers.registry import Registry
 from helpers.steps import step
 
-# Training pairs of a bi-encoder: (query, window, label), drawn from BM25's candidates (Steensland 2021, 4.1.2).
 
 @step(version=1, form="table")
 def training_pairs(run: pd.DataFrame, qrels: pd.DataFrame, store: Path, tokens: Path, candidates: int, min_relevance: int,
                    positives: int, negatives: int, seed: int) -> pd.DataFrame:
     """Draw labelled windows from the candidates of each query: columns query_id, window_id, label (0 or 1), grouped by query.
 
-    As in the thesis, the candidates are the query's top documents by BM25, and a window is labelled 1 if its document is
-    relevant, else 0. The thesis keeps every window; here some of each kind can be drawn instead. A query whose candidates hold no
-    relevant document gives no pairs when pairs are drawn, and only negatives when all are kept.
+    As in the thesis (Steensland 2021, section 4.1.2), the candidates are the query's top documents by BM25, and a window is
+    labelled 1 if its document is relevant, else 0. The thesis keeps every window; here some of each kind can be drawn instead. A
+    query whose candidates hold no relevant document gives no pairs when pairs are drawn, and only negatives when all are kept.
 
     Args:
         run: the BM25 run of the training queries, of which the first `candidates` count (40 in the thesis).
@@ -83,8 +82,6 @@ def draw(items: list[str], count: int, random: np.random.Generator) -> list[str]
         return items
     return [items[i] for i in sorted(random.choice(len(items), size=count, replace=False))]
 
-
-# What a bi-encoder is trained with: its settings, its examples, and batches of them in which every passage meets every query.
 
 MAX_SIM = "max_sim"  # the similarity that needs no pooling, see `helpers.encoders.embeddings`
 
@@ -181,23 +178,21 @@ def batch(examples: Sequence[Example], pad: int, token_types: bool) -> dict[str,
             "teacher": teacher.expand(own.shape).masked_fill(~own, float("nan"))}
 
 
-# The losses of bi-encoders, all on a batch's matrix of similarities between its queries and its passages.
+# The losses of bi-encoders, on a batch's similarities between its queries and the passages of all of them. A loss is a function
+# that gets those of these values which its parameters name; a new one is such a function and its line in `LOSSES`.
 #
-# Row i of the matrix is query i; the columns are the passages of all queries in the batch. `relevant` marks the passages
-# known to be relevant to each query, so that a relevant passage which came with another query is no negative.
-#
-# A loss is a function whose parameters are some of `similarity`, `positive`, `relevant`, `own`, `teacher`, `margin` and
-# `temperature`: it gets those that it names. A new one is such a function and its line in `LOSSES`.
+# | value | shape | what |
+# |---|---|---|
+# | `similarity` | (queries, passages) | cosines in David's study, inner products in the others |
+# | `positive` | (queries,) | the column of each query's relevant passage |
+# | `relevant` | (queries, passages) | true for every passage known to be relevant, so that one of another query is no negative |
+# | `own` | (queries, passages) | true for the negatives that were drawn for the query; at least one in all |
+# | `teacher` | (queries, passages) | a cross-encoder's logits of the passages drawn for the query, nan elsewhere |
+# | `margin` | | by which the relevant passage is to be nearer (1 in David's study) |
+# | `temperature` | | divides the similarities (1 in the studies), to bring their margins to the scale of a logit's |
 
 def triplet(similarity: Any, positive: Any, own: Any, margin: float) -> Any:
-    """The mean over triplets of max(0, d(q, p) - d(q, n) + margin), with d = 1 - similarity (David 2020, equation 3.1).
-
-    Args:
-        similarity: (queries, passages), cosines in the study.
-        positive: (queries,), the column of each query's relevant passage.
-        own: (queries, passages), true for the negatives that were drawn for the query; at least one in all.
-        margin: by which the relevant passage is to be nearer (1 in the study).
-    """
+    """The mean over triplets of max(0, d(q, p) - d(q, n) + margin), with d = 1 - similarity (David 2020, equation 3.1)."""
     difference = similarity - similarity.gather(1, positive[:, None])  # d(q, p) - d(q, n)
     return (difference + margin).clamp(min=0)[own].mean()
 
@@ -206,10 +201,6 @@ def multi_label_margin(similarity: Any, relevant: Any) -> Any:
     """RepBERT's loss: the mean over queries of PyTorch's multi-label margin loss (Zhan et al. 2020, equation 4).
 
     For a query with n passages in its batch: the sum over its relevant i and all other j of max(0, 1 - (s_i - s_j)), over n.
-
-    Args:
-        similarity: (queries, passages), inner products in the study.
-        relevant: (queries, passages), true for every passage that is relevant to the query.
     """
     import torch
 
@@ -223,12 +214,6 @@ def contrastive(similarity: Any, positive: Any, relevant: Any, temperature: floa
     """The mean over queries of -log softmax of the relevant passage among the batch's passages (Gao & Callan 2021, equation 13).
 
     Other passages that are relevant to the query are left out of its softmax.
-
-    Args:
-        similarity: (queries, passages), inner products in the study.
-        positive: (queries,), the column of each query's relevant passage.
-        relevant: (queries, passages), true for every passage that is relevant to the query.
-        temperature: divides the similarities; 1 in the study.
     """
     import torch
 
@@ -241,13 +226,6 @@ def margin_mse(similarity: Any, positive: Any, own: Any, teacher: Any, temperatu
     (Hofstätter et al. 2020).
 
     Only negatives that were drawn for the query count: of the batch's other passages the cross-encoder has said nothing.
-
-    Args:
-        similarity: (queries, passages), inner products in the study.
-        positive: (queries,), the column of each query's relevant passage.
-        own: (queries, passages), true for the negatives that were drawn for the query; at least one in all.
-        teacher: (queries, passages), the cross-encoder's logits, nan where it has none.
-        temperature: divides the similarities, to bring their margins to the scale of a logit's; 1 in the study.
     """
     margin, target = (scores.gather(1, positive[:, None]) - scores for scores in (similarity / temperature, teacher))
     return (margin - target)[own].square().mean()

@@ -135,7 +135,6 @@ def _vectors(encoder: Any, encode: Any, texts: list[str]) -> np.ndarray:
     return np.asarray(encode(texts, show_progress_bar=False, normalize_embeddings=cosine), np.float32)
 
 
-# Where queries lie among passages: their similarities in the embedding space, and a map of it by t-SNE.
 
 @step(version=1, form="table")
 def similarities(passages: Path, query_vectors: Path, store: Path, queries: pd.DataFrame, qrels: pd.DataFrame,
@@ -178,17 +177,15 @@ def tsne_map(passages: Path, query_vectors: Path, store: Path, queries: pd.DataF
     return frame
 
 
-# Dense scoring with an encoder as it is: mean-pooled, normalised embeddings of windows and queries.
-#
-# The packaged backbone was trained as a bi-encoder, so its inner products rank without any fine-tuning: the honest second
-# baseline of every chapter that fine-tunes it.
 
 @step(version=1, form="run", network=True)
 def dense_window_scores(backbone: Backbone, run: pd.DataFrame, queries: pd.DataFrame, store: Path, tokens: Path,
                         candidates: int, max_length: int) -> pd.DataFrame:
-    """Score the windows of each query's top documents by the cosine of their embeddings with the query's: a run of windows.
+    """Score the windows of each query's top documents by the cosine of their embeddings, mean-pooled, with the query's: a run of
+    windows. `max_length` holds for windows and for queries.
 
-    The backbone is not fine-tuned; `max_length` holds for windows and for queries.
+    The packaged backbone was trained as a bi-encoder, so it ranks without any fine-tuning: the honest second baseline of every
+    chapter that fine-tunes it.
     """
     encoder, reader = Encoder(backbone, None, "mean", normalise=True, token_types=False), WindowTokens(tokens, store)
     wrap = lambda ids: wrapped(encoder.tokenizer, ids, max_length)

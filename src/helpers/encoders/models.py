@@ -23,12 +23,7 @@ class BiEncoderModel(nn.Module):
                 own: Any, teacher: Any) -> dict[str, Any]:
         """The loss of a batch, and for each query the share of its own negatives that are farther than its relevant passage.
 
-        Args:
-            queries: the encoder's inputs, as those of all `passages` of the batch.
-            positive: (queries,), the place of each query's relevant passage.
-            relevant: (queries, passages), true for every passage known to be relevant to the query.
-            own: (queries, passages), true for the negatives drawn for the query.
-            teacher: (queries, passages), a cross-encoder's logits of the passages drawn for the query; else nan.
+        `queries` and `passages` are the encoder's inputs; for the other arguments see the losses of `bi_encoder`.
         """
         states = [(self.encoder(**fed).last_hidden_state, fed["attention_mask"]) for fed in (queries, passages)]
         with torch.autocast(positive.device.type, enabled=False):  # bfloat16 holds two to three digits of a cosine

@@ -17,14 +17,14 @@ from helpers.networks.encoder import build, has_token_types, wrapped
 from helpers.networks.fine_tuning import FineTuning, by_name
 from helpers.steps import step
 
-# Fine-tuning a bi-encoder: one encoder for queries and passages (David 2020, section 3.3; Zhan et al. 2020, section 3).
 
 @step(version=1, form="folder", network=True, resumable=True)
 @by_name
 def bi_encoder(pairs: pd.DataFrame, qrels: pd.DataFrame, min_relevance: int, queries: pd.DataFrame, store: Path, tokens: Path,
                backbone: Backbone, training: BiEncoderTraining, held_out_seed: int, start: Path | None = None, *,
                folder: Path, checkpoints: Path) -> None:
-    """Fine-tune a backbone on queries with a relevant passage and negatives; keep weights, tokenizer and `log.json`.
+    """Fine-tune a backbone, for queries and passages alike (David 2020, section 3.3; Zhan et al. 2020, section 3), on queries
+    with a relevant passage and negatives; keep weights, tokenizer and `log.json`.
 
     Some queries are held out for the evaluation loss, and for the accuracy: the share of their triplets in which the relevant
     passage is nearer to the query than the negative. Both are also measured before the training.
@@ -61,25 +61,18 @@ def bi_encoder(pairs: pd.DataFrame, qrels: pd.DataFrame, min_relevance: int, que
     if training.stop_after is not None:
         trainer.add_callback(Ending(training.stop_after))
     fine_tuning.fit(trainer)
-    fine_tuning.save(folder, encoder, tokenizer, summary(trainer))
+    texts = [ids for example in train.examples for ids in (example["query"], example["input_ids"], *example["negatives"])]
+    fine_tuning.save(folder, encoder, tokenizer, {
+        "queries": len(train), "negatives": sum(len(example["negatives"]) for example in train.examples),
+        "evaluation_queries": len(evaluation), "steps": trainer.state.global_step, "parameters": encoder.num_parameters(),
+        "tokens": sum(len(ids) for ids in texts),
+        "log": fine_tuning.logged(trainer, "step", "epoch", "loss", "eval_loss", "eval_accuracy", "learning_rate")})
 
 
-def summary(trainer: Any) -> dict[str, Any]:
-    """Size, losses and accuracy of a training: the content of `log.json`."""
-    log = fine_tuning.logged(trainer, "step", "epoch", "loss", "eval_loss", "eval_accuracy", "learning_rate")
-    encoder, learned = trainer.model.encoder, trainer.train_dataset.examples
-    texts = [ids for example in learned for ids in (example["query"], example["input_ids"], *example["negatives"])]
-    return {"queries": len(learned), "negatives": sum(len(example["negatives"]) for example in learned),
-            "evaluation_queries": len(trainer.eval_dataset), "steps": trainer.state.global_step,
-            "parameters": encoder.num_parameters(), "tokens": sum(len(ids) for ids in texts), "log": log}
-
-
-# A smaller encoder that is distilled and not cut: taught to have a larger one's states (Sanh et al. 2019, arXiv:1910.01108,
-# section 3).
-#
-# DistilBERT begins as every other layer of its teacher. It learns from the teacher's guesses of masked words, from these words,
-# and from the cosine of both models' states. Here the states are all that there is to learn from: the packaged backbone was
-# trained to compare texts, and guesses no words any more. No judgment is read.
+# A smaller encoder that is distilled and not cut. DistilBERT (Sanh et al. 2019, arXiv:1910.01108, section 3) begins as every
+# other layer of its teacher. It learns from the teacher's guesses of masked words, from these words, and from the cosine of both
+# models' states. Here the states are all that there is to learn from: the packaged backbone was trained to compare texts, and
+# guesses no words any more. No judgment is read.
 
 @dataclass(frozen=True, kw_only=True)
 class StateTraining(FineTuning):

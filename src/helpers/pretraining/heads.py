@@ -128,10 +128,9 @@ class WordOutput(nn.Module):
         return nn.functional.linear(self.transform(states), table, self.bias)
 
 
-# What the Trainer trains on sentences: an encoder with its pooling and the loss of pairs or of triplets.
 
 class SentenceModel(nn.Module):
-    """One encoder for all sentences; the margin is that of the triplet loss."""
+    """One encoder for all sentences, with its pooling; the margin is that of the triplet loss."""
 
     def __init__(self, encoder: Any, pooling: str, margin: float):
         super().__init__()

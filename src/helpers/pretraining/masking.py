@@ -47,8 +47,6 @@ class WholeWordMasking:
 
     def __call__(self, ids: np.ndarray, generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         """The text with some words masked, and the labels: the pieces of these words, `IGNORED` elsewhere. Both (tokens,)."""
-        if len(ids) == 0:
-            return ids, ids
         starts = ~self.continues[ids]
         starts[0] = True  # a text may be cut within a word
         word = np.cumsum(starts) - 1  # of every piece
@@ -63,9 +61,8 @@ class WholeWordMasking:
         return read, np.where(np.isnan(of_piece), IGNORED, ids)
 
 
-# The texts of a pre-training: cut to length, in an order and with masks that depend on the epoch alone.
-#
-# Nothing here draws from a shared generator, so a training that goes on from a checkpoint sees what it would have seen.
+# The texts of a pre-training: cut to length, in an order and with masks that depend on the epoch alone. Nothing here draws from a
+# shared generator, so a training that goes on from a checkpoint sees what it would have seen.
 
 SHORTEST = 8  # tokens of a piece of text that is worth reading
 ALIKE = 32  # batches that are sorted by length together

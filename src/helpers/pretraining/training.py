@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,13 +16,9 @@ from helpers.networks.fine_tuning import Training, by_name
 from helpers.pretraining.masking import Masked, WholeWordMasking, batch, sampled, spans
 from helpers.steps import step
 
-if TYPE_CHECKING:
-    from torch import Tensor
-
 # Pre-training as a step: masked words, with the Condenser head or without (Gao & Callan 2021, sections 4.2, 4.3 and 5.1).
 
 OUTPUT = "pretraining_output.safetensors"  # what is only needed to go on with pre-training: the words' output and the head
-LOGGED = ("step", "epoch", "loss", "eval_late", "eval_right", "eval_head", "eval_exchanged")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,6 +47,7 @@ def pretrained(texts: pd.DataFrame, store: Path, tokens: Path, backbone: Backbon
         training: its settings; texts longer than `max_length` are cut into several, and the seed also draws the masks.
         start: a folder of this step, with whose weights, output and head the training goes on.
     """
+    from safetensors.torch import load_file, save_file
     from transformers import Trainer
 
     from helpers.pretraining.heads import Condenser
@@ -65,8 +62,9 @@ def pretrained(texts: pd.DataFrame, store: Path, tokens: Path, backbone: Backbon
     fine_tuning.seed_everything(training.seed)  # before output and head are made
     encoder = build(backbone, start, training.dropout, attn_implementation=attention())
     model = Condenser(encoder, early, head_layers, training.late_cls is not False)
-    if start is not None:
-        load_output(model, start / OUTPUT)
+    if start is not None:  # a head that only one side has stays as it was made, or is dropped
+        own = model.state_dict()
+        model.load_state_dict({name: weight for name, weight in load_file(start / OUTPUT).items() if name in own}, strict=False)
     arguments = fine_tuning.training_arguments(checkpoints, len(train), training, training.evaluations or training.epochs)
     arguments.train_sampling_strategy = "sequential"  # the dataset keeps its own order, a new one for every epoch
     arguments.remove_unused_columns, arguments.label_names = False, ["labels"]  # the head's own are no labels of the Trainer's
@@ -75,8 +73,13 @@ def pretrained(texts: pd.DataFrame, store: Path, tokens: Path, backbone: Backbon
                       data_collator=partial(batch, pad=tokenizer.pad_token_id), compute_metrics=losses,
                       callbacks=[epoch_setter(train)])
     fine_tuning.fit(trainer)
-    fine_tuning.save(folder, encoder, tokenizer, summary(trainer, len(texts)))
-    save_output(model, folder / OUTPUT)
+    fine_tuning.save(folder, encoder, tokenizer, {
+        "texts": len(texts), "pieces_of_text": len(train), "evaluation_texts": len(evaluation),
+        "tokens": int(sum(len(ids) for ids in train.texts)), "steps": trainer.state.max_steps,
+        "parameters": encoder.num_parameters(), "parameters_in_training": sum(part.numel() for part in model.parameters()),
+        "log": fine_tuning.logged(trainer, "step", "epoch", "loss", "eval_late", "eval_right", "eval_head", "eval_exchanged")})
+    save_file({name: weight.contiguous() for name, weight in model.state_dict().items() if not name.startswith("encoder.")},
+              folder / OUTPUT)
 
 
 def split(rows: list[np.ndarray], held_out: int, seed: int) -> list[list[np.ndarray]]:
@@ -107,31 +110,6 @@ def epoch_setter(data: Masked) -> Any:
     return EpochSetter()
 
 
-def save_output(model: Any, file: Path) -> None:
-    """Write what is not the encoder."""
-    from safetensors.torch import save_file
-
-    save_file({name: weight.contiguous() for name, weight in model.state_dict().items() if not name.startswith("encoder.")}, file)
-
-
-def load_output(model: Any, file: Path) -> None:
-    """Read what is not the encoder; a head that only one side has stays as it was made, or is dropped."""
-    from safetensors.torch import load_file
-
-    own = model.state_dict()
-    model.load_state_dict({name: weight for name, weight in load_file(file).items() if name in own}, strict=False)
-
-
-def summary(trainer: Any, texts: int) -> dict[str, Any]:
-    """Size and losses of a pre-training: the content of `log.json`."""
-    log = fine_tuning.logged(trainer, *LOGGED)
-    read = trainer.train_dataset.texts
-    return {"texts": texts, "pieces_of_text": len(read), "evaluation_texts": len(trainer.eval_dataset),
-            "tokens": int(sum(len(ids) for ids in read)), "steps": trainer.state.max_steps,
-            "parameters": trainer.model.encoder.num_parameters(),
-            "parameters_in_training": sum(p.numel() for p in trainer.model.parameters()), "log": log}
-
-
 # A narrower encoder as a step: fitted on a sample of texts to the one that it was made from, before any training.
 
 @step(version=1, form="folder", network=True)
@@ -152,11 +130,8 @@ def narrowed_encoder(texts: pd.DataFrame, store: Path, tokens: Path, backbone: B
     tokenizer.save_pretrained(folder)
 
 
-# How far an encoder's [CLS] tells texts apart before anything was fine-tuned: a gate that a start has to pass.
-#
-# Where all [CLS] states point one way, a fine-tuning begins at the loss of a guess whatever the pre-training did, and nothing
-# that
-# differs afterwards says anything of it.
+# How far an encoder's [CLS] tells texts apart before anything was fine-tuned: a gate that a start has to pass. Where all states
+# point one way, a fine-tuning begins at the loss of a guess, and what differs afterwards says nothing of the pre-training.
 
 AT_ONCE = 50  # texts
 
@@ -184,20 +159,15 @@ def cls_cosines(texts: pd.DataFrame, store: Path, tokens: Path, backbone: Backbo
     return {"mean": float(cosines.mean()), "spread": float(cosines.std())}
 
 
-# Where [CLS] looks: how evenly it attends to the tokens of a text, layer by layer.
-#
-# A [CLS] that is to hold a whole text must have read all of it on its way up. The entropy of its attention says how much of the
-# text it looks at: all tokens alike, or one of them, which is often [SEP], where attention goes that wants nothing.
+# Where [CLS] looks, layer by layer. To hold a whole text it must have read all of it on its way up. The entropy of its attention
+# says how much of the text it looks at: all tokens alike, or one, often [SEP], where attention goes that wants nothing.
 
 @step(version=1, form="json", network=True)
 def cls_attention(texts: pd.DataFrame, store: Path, tokens: Path, backbone: Backbone, sample: int, max_length: int, seed: int,
                   start: Path | None = None) -> dict[str, list[float]]:
     """Of [CLS]'s attention in every layer, means over heads and a sample of texts, in float32: its `entropy`, 1 where all tokens
-    get the same and 0 where one gets all, and the share of it that goes to `words`, neither to [CLS] nor to [SEP].
-
-    Args:
-        texts: column doc_id: those that the sample is drawn from.
-        start: a pre-trained encoder's folder, in place of the backbone's weights.
+    get the same and 0 where one gets all, and the share of it that goes to `words`, neither to [CLS] nor to [SEP]. Arguments as
+    of `cls_cosines`.
     """
     import torch
 
@@ -212,13 +182,13 @@ def cls_attention(texts: pd.DataFrame, store: Path, tokens: Path, backbone: Back
     return {"entropy": evenness, "words": share}
 
 
-def entropy(attention: "Tensor") -> float:
+def entropy(attention: Any) -> float:
     """How evenly the rows of (heads, tokens) are spread, the mean over heads: Shannon's entropy over that of an even row."""
     import torch
 
     return float(torch.special.entr(attention.double()).sum(-1).mean() / np.log(attention.shape[-1]))
 
 
-def words(attention: "Tensor") -> float:
+def words(attention: Any) -> float:
     """What the rows of (heads, tokens) give to all but the first and the last token, the mean over heads."""
     return float(attention[:, 1:-1].double().sum(-1).mean())

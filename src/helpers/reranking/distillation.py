@@ -1,20 +1,16 @@
-"""Simplified TinyBERT: a student cross-encoder taught by a fine-tuned one (Chen et al. 2021; Steensland 2021, section 3.3).
+"""Simplified TinyBERT: a student cross-encoder taught by a fine-tuned one (Chen et al. 2021; Steensland 2021, section 3.3)."""
 
-The student starts as the first layers of its teacher and learns in one stage from four losses, summed with weights.
-"""
-
-from collections.abc import Container
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from helpers.data.windows import WindowTokens
 from helpers.networks import fine_tuning
 from helpers.networks.backbone import Backbone, attention, keep_layers
 from helpers.networks.fine_tuning import PairDataset, RankerTraining, Settings, by_name
-from helpers.reranking.groups import held_out
+from helpers.reranking.groups import of_held_out
 from helpers.reranking.listwise import as_inputs
 from helpers.reranking.losses import PARTS
 from helpers.steps import step
@@ -55,9 +51,11 @@ def distilled_cross_encoder(teacher: Path, pairs: pd.DataFrame, queries: pd.Data
 
     origin = Backbone("", str(teacher))
     tokenizer = origin.tokenizer()
-    names = list(dict.fromkeys(pairs["query_id"]))
-    apart = {names[number] for number in held_out(len(names), training.evaluation_queries, held_out_seed)}
-    train, evaluation = datasets(pairs, queries, WindowTokens(tokens, store), tokenizer, training, apart)
+    inputs, labels = as_inputs(pairs, queries, WindowTokens(tokens, store), tokenizer, training)
+    examples = [{"input_ids": ids, "token_type_ids": types, "labels": [label]}
+                for (ids, types), label in zip(inputs, labels.tolist(), strict=True)]
+    apart = of_held_out(pairs, training.evaluation_queries, held_out_seed)
+    train, evaluation = (PairDataset([examples[n] for n in np.flatnonzero(side)]) for side in (~apart, apart))
     fine_tuning.seed_everything(training.seed)
     taught_by = origin.build(AutoModelForSequenceClassification, attn_implementation=attention()).eval()
     began = origin if start is None else Backbone("", str(start))
@@ -66,20 +64,9 @@ def distilled_cross_encoder(teacher: Path, pairs: pd.DataFrame, queries: pd.Data
     if start is None:
         student = keep_layers(student, tuple(distillation.layers))
     arguments = fine_tuning.training_arguments(checkpoints, len(train), training, training.evaluations)
-    trainer = DistillationTrainer(
-        model=student, args=arguments, train_dataset=train, eval_dataset=evaluation,
-        data_collator=fine_tuning.collator(tokenizer))
+    trainer = DistillationTrainer(model=student, args=arguments, train_dataset=train, eval_dataset=evaluation,
+                                  data_collator=fine_tuning.collator(tokenizer))
     trainer.teach(taught_by, {part: getattr(distillation, part) for part in PARTS}, distillation.temperature)
     fine_tuning.fit(trainer)
     del student.widen  # no part of what ranks
     fine_tuning.save(folder, student, tokenizer, fine_tuning.summary(trainer))
-
-
-def datasets(pairs: pd.DataFrame, queries: pd.DataFrame, tokens: WindowTokens, tokenizer: Any, training: RankerTraining,
-             apart: Container[str]) -> tuple[PairDataset, PairDataset]:
-    """Token ids and labels of the pairs, those of training queries and those of the queries that are held out."""
-    inputs, labels = as_inputs(pairs, queries, tokens, tokenizer, training)
-    sides: tuple[list[dict], list[dict]] = ([], [])
-    for query, (input_ids, types), label in zip(pairs["query_id"], inputs, labels.tolist(), strict=True):
-        sides[query in apart].append({"input_ids": input_ids, "token_type_ids": types, "labels": [label]})
-    return PairDataset(sides[0]), PairDataset(sides[1])

@@ -10,7 +10,8 @@ import torch
 from transformers import Trainer
 
 from helpers.errors import BadInput
-from helpers.reranking.losses import PARTS, Batch, matched_layers, projection
+from helpers.registry import call
+from helpers.reranking.losses import PARTS, matched_layers, projection
 
 
 class DistillationTrainer(Trainer):
@@ -54,9 +55,9 @@ class DistillationTrainer(Trainer):
             without_labels = {name: value for name, value in inputs.items() if name != "labels"}
             with torch.no_grad(), torch.autocast(self.args.device.type, torch.bfloat16, enabled=self.args.bf16):
                 teacher = self.teacher(**without_labels, output_hidden_states=self.reads_states)
-        batch = Batch(student, teacher, inputs["attention_mask"].bool(), self.matched, self.scores, self.temperature,
-                      self.widen)
-        return {name: PARTS[name](batch) for name in self.weights}
+        known = {"student": student, "teacher": teacher, "mask": inputs["attention_mask"].bool(), "matched": self.matched,
+                 "scores": self.scores, "temperature": self.temperature, "widen": self.widen}
+        return {name: call(PARTS[name], **known) for name in self.weights}
 
     def log(self, logs: dict[str, float], *arguments: Any, **more: Any) -> None:
         """Add the mean of each part since the last line to a line with a training loss."""

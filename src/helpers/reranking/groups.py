@@ -171,7 +171,6 @@ def spans_of(text: Text, count: int, random: np.random.Generator) -> list[str]:
     return drawn
 
 
-# The batches of a training on groups: which queries are held out, and the others' texts as token ids, in an order by seed.
 
 def held_out(queries: int, wanted: int, seed: int) -> np.ndarray:
     """The numbers of the queries that are held out, in their order: as many as wanted, at most a tenth, drawn with the seed."""
@@ -179,9 +178,14 @@ def held_out(queries: int, wanted: int, seed: int) -> np.ndarray:
     return np.sort(shuffled[:min(wanted, max(1, queries // 10))])
 
 
+def of_held_out(pairs: pd.DataFrame, wanted: int, seed: int) -> np.ndarray:
+    """Whether each pair (column query_id) is one of a query that is held out."""
+    names = pairs["query_id"].unique()
+    return pairs["query_id"].isin(names[held_out(len(names), wanted, seed)]).to_numpy()
+
+
 class Groups:
-    """Groups as token ids; some queries are held out. BadInput if they are too
-    few for a batch, ValueError if they are not of one size."""
+    """Groups of one size as token ids; some queries are held out. BadInput if they are too few for a batch."""
 
     def __init__(self, groups: pd.DataFrame, queries: pd.DataFrame, tokens: WindowTokens, tokenizer: Any,
                  training: RankerTraining, held_out_seed: int | None = None):
@@ -194,8 +198,6 @@ class Groups:
             raise BadInput(f"{len(names)} training queries, of which {len(self.held_out)} held out, do not fill a batch of "
                            f"{training.batch_size}", mend="give more training queries, or a smaller batch")
         self.size = len(groups) // len(names)
-        if not (groups["query_id"].to_numpy().reshape(len(names), -1) == np.array(names, dtype=object)[:, None]).all():
-            raise ValueError("groups of different sizes")
         texts = queries.set_index("query_id")["text"]
         self._queries = query_ids(tokenizer, [texts[name] for name in names], training.query_length)
         read = [column for column in ("window_id", "other_id") if column in groups]

@@ -24,7 +24,7 @@ from helpers.networks.checkpoints import Checkpoints
 from helpers.networks.fine_tuning import LowestLoss, RankerTraining, by_name, seed_everything
 from helpers.networks.inference import packed_logits, padded_logits, reads_packed
 from helpers.networks.longformer import as_studied
-from helpers.reranking.groups import Groups, held_out
+from helpers.reranking.groups import Groups, of_held_out
 from helpers.reranking.losses import total
 from helpers.steps import ledger, numerics, step
 
@@ -54,7 +54,6 @@ def listwise_cross_encoder(groups: pd.DataFrame, queries: pd.DataFrame, store: P
         groups: columns query_id, window_id, label and teacher; rows of a query are one group, all of one size. With `other_id`
             each row is a pair of windows, and the model reads both (`duo.duo_groups`).
         losses: weights by name, see `losses.LOSSES`.
-        training: its settings.
         start: a model that was fine-tuned before, to go on from.
         held_out_seed: of the choice of held-out queries; by default the training's. Models that are compared by their evaluation
             loss share it.
@@ -224,18 +223,12 @@ def optimiser(model: Any, training: RankerTraining, steps: int) -> tuple[Any, An
     return optimizer, get_linear_schedule_with_warmup(optimizer, int(training.warmup * steps), steps)
 
 
-# monoBERT as the thesis trains it: every window of every candidate, each a pair with its own label, in mixed batches.
-
-@dataclass(frozen=True, kw_only=True)
-class PointwiseTraining(RankerTraining):
-    """The training of a cross-encoder on single pairs; a batch is so many pairs, of any queries."""
-
 
 @step(version=1, form="table")
 def candidate_windows(queries: pd.DataFrame, qrels: pd.DataFrame, min_relevance: int, run: pd.DataFrame, store: Path,
                       tokens: Path, candidates: int) -> pd.DataFrame:
-    """Every window of each query's first `candidates` documents: columns query_id, window_id, label (1 where the document is
-    relevant, else 0). Windows of one query are neighbours."""
+    """Every window of each query's first `candidates` documents, the thesis's examples for monoBERT: columns query_id, window_id,
+    label (1 where the document is relevant, else 0). Windows of one query are neighbours."""
     relevant, texts, reader = relevant_places(store, queries, qrels, min_relevance), Texts(store), WindowTokens(tokens, store)
     rows = [(query, window, int(texts.position(doc_id) in relevant.get(query, ())))
             for query, doc_id in cut(run, candidates)[["query_id", "doc_id"]].itertuples(index=False)
@@ -246,7 +239,7 @@ def candidate_windows(queries: pd.DataFrame, qrels: pd.DataFrame, min_relevance:
 @step(version=1, form="folder", network=True, resumable=True)
 @by_name
 def pointwise_cross_encoder(pairs: pd.DataFrame, queries: pd.DataFrame, store: Path, tokens: Path, backbone: Backbone,
-                            training: PointwiseTraining, start: Path | None = None, held_out_seed: int | None = None,
+                            training: RankerTraining, start: Path | None = None, held_out_seed: int | None = None,
                             trainable: str | None = None, new_head: bool | None = None, *, folder: Path,
                             checkpoints: Path) -> None:
     """Fine-tune a backbone on labelled pairs with binary cross-entropy (Steensland 2021, equation 3.2): AdamW, linear warm-up
@@ -254,6 +247,7 @@ def pointwise_cross_encoder(pairs: pd.DataFrame, queries: pd.DataFrame, store: P
 
     Args:
         pairs: columns query_id, window_id, label.
+        training: its settings; a batch is so many pairs, of any queries.
         start, held_out_seed, trainable, new_head: as in `listwise_cross_encoder`.
 
     Raises:
@@ -264,10 +258,8 @@ def pointwise_cross_encoder(pairs: pd.DataFrame, queries: pd.DataFrame, store: P
 
     tokenizer, device = backbone.tokenizer(), numerics.device()
     inputs, labels = as_inputs(pairs, queries, WindowTokens(tokens, store), tokenizer, training)
-    names = pairs["query_id"].drop_duplicates().tolist()
-    apart = held_out(len(names), training.evaluation_queries, training.seed if held_out_seed is None else held_out_seed)
-    outside = pairs["query_id"].isin({names[number] for number in apart}).to_numpy()
-    learned, watched = np.flatnonzero(~outside), np.flatnonzero(outside)
+    apart = of_held_out(pairs, training.evaluation_queries, training.seed if held_out_seed is None else held_out_seed)
+    learned, watched = np.flatnonzero(~apart), np.flatnonzero(apart)
     if len(learned) < training.batch_size:
         raise BadInput(f"{len(learned)} training pairs do not fill a batch of {training.batch_size}",
                        mend="give more training queries, or a smaller batch")

@@ -103,12 +103,11 @@ def search_each(index: Path, texts: Sequence[str], k1: float, b: float, depth: i
     return [in_their_order([(hit.docid, hit.score) for hit in searcher.search(text, k=depth)]) for text in texts]
 
 
-# Tuning BM25's k1 and b on a development split.
 
 @step(version=1, form="table")
 def bm25_grid(index: Path, queries: pd.DataFrame, qrels: pd.DataFrame, k1s: list, bs: list, measure: str, min_relevance: int,
               depth: int) -> pd.DataFrame:
-    """The mean of a measure for each pair of k1 and b: columns k1, b, and the measure's name."""
+    """The mean of a measure over queries of a development split for each pair of k1 and b: columns k1, b, the measure's name."""
     judged = measures.judged_queries(queries, qrels)
     rows = []
     for k1 in k1s:

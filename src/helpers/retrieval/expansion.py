@@ -4,7 +4,6 @@ import json
 import re
 from collections import Counter
 from collections.abc import Container, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -16,13 +15,11 @@ from helpers.data.lines import json_lines
 from helpers.data.texts import Texts, relevant_places
 from helpers.networks import fine_tuning
 from helpers.networks.backbone import Backbone
-from helpers.networks.fine_tuning import FineTuning, by_name
+from helpers.networks.fine_tuning import by_name
 from helpers.retrieval import java
 from helpers.retrieval.indexes import analysed, build
-from helpers.retrieval.term_weights import content
+from helpers.retrieval.term_weights import PassageTraining, content
 from helpers.steps import numerics, step
-
-# Passages expanded with the queries that a model would ask of them (doc2query: Nogueira et al. 2019, arXiv:1904.08375).
 
 QUERIES = "queries.jsonl"
 
@@ -30,8 +27,8 @@ QUERIES = "queries.jsonl"
 @step(version=1, form="folder", network=True)
 def generated_queries(store: Path, generator: Backbone, queries: int, top_k: int, max_length: int, query_length: int,
                       batch_size: int, seed: int, *, folder: Path) -> None:
-    """Generate so many queries for every text by a sequence-to-sequence model: JSON lines of id and queries, in the store's
-    order.
+    """Generate so many queries for every text by a sequence-to-sequence model (doc2query: Nogueira et al. 2019,
+    arXiv:1904.08375): JSON lines of id and queries, in the store's order.
 
     Args:
         top_k: likely tokens that each is drawn from; 1 for the likeliest, which give but one query (ValueError for several).
@@ -81,26 +78,18 @@ def expanded_index(store: Path, generated: Path, *, folder: Path) -> None:
 #
 #     score(word | passage) = scale * embedding(word) . LayerNorm(W vector(passage) + b) + bias(word)
 #
-# W, b, the layer norm, the scale and the biases are learned; the word embeddings are the backbone's own input embeddings, as in
-# the
-# tied output layer of a BERT. Of the vocabulary the words remain that are one piece and one term of the index: no stop words.
+# W, b, the layer norm, the scale and the biases are learned; the word embeddings are the backbone's own input embeddings, as in a
+# BERT's tied output layer. Of the vocabulary the words remain that are one piece and one term of the index: no stop words.
 
 WEIGHTS, WORDS = "model.safetensors", "words.json"
 VECTORS = "passages.npy"  # of a folder of `embeddings.passage_embeddings`
 WORD = re.compile(r"[a-z0-9]+")
 
 
-@dataclass(frozen=True, kw_only=True)
-class ExpansionTraining(FineTuning):
-    """The training of an expansion, with passages held out."""
-
-    evaluation_passages: int = 100  # relevant passages held out with all their queries, at most a tenth
-
-
 @step(version=1, form="folder", network=True, resumable=True)
 @by_name
 def word_expansion(passages: Path, store: Path, queries: pd.DataFrame, qrels: pd.DataFrame, min_relevance: int,
-                   backbone: Backbone, training: ExpansionTraining, *, folder: Path, checkpoints: Path) -> None:
+                   backbone: Backbone, training: PassageTraining, *, folder: Path, checkpoints: Path) -> None:
     """Learn which words the queries of a passage have; keep the weights, the words with their terms, and `log.json`.
 
     Args:
@@ -130,7 +119,11 @@ def word_expansion(passages: Path, store: Path, queries: pd.DataFrame, qrels: pd
     fine_tuning.fit(trainer)
     save_file({name: weight.contiguous() for name, weight in model.state_dict().items()}, folder / WEIGHTS)
     (folder / WORDS).write_text(json.dumps(words[["word", "term"]].to_dict("list")))
-    (folder / "log.json").write_text(json.dumps(summary(trainer, asked), indent=1))
+    (folder / "log.json").write_text(json.dumps({
+        "passages": len(train), "evaluation_passages": len(evaluation), "vocabulary": len(words),
+        "words_asked": len({word for own in asked.values() for word in own}), "steps": trainer.state.max_steps,
+        "parameters": sum(part.numel() for part in model.parameters()),
+        "log": fine_tuning.logged(trainer, "step", "epoch", "loss", "eval_loss", "learning_rate")}, indent=1))
 
 
 def expansion_network(embeddings: Any, width: int, dropout: float = 0.0) -> Any:
@@ -178,11 +171,8 @@ def vocabulary(tokenizer: Any) -> pd.DataFrame:
 
 
 def asked_words(queries: pd.DataFrame, relevant: dict[str, list[int]], words: pd.DataFrame) -> dict[int, Counter[int]]:
-    """How many queries of a passage hold each word, by the passage's place in the store and the word's in the vocabulary.
-
-    Args:
-        relevant: for each query the places of its relevant passages, as `relevant_places` has them.
-    """
+    """How many queries of a passage hold each word, by the passage's place in the store and the word's in the vocabulary; the
+    places of each query's relevant passages are as `relevant_places` has them."""
     known = {word: number for number, word in enumerate(words["word"])}
     asked: dict[int, Counter[int]] = {}
     for query, text in zip(queries["query_id"], queries["text"], strict=True):
@@ -211,24 +201,13 @@ def batched(examples: Sequence[dict[str, Any]], words: int) -> dict[str, Any]:
     return {"vectors": torch.tensor(np.stack([example["vector"] for example in examples])), "asked": asked}
 
 
-def summary(trainer: Any, asked: dict[int, Counter[int]]) -> dict[str, Any]:
-    """Size and losses of a training: the content of `log.json`."""
-    model = trainer.model
-    return {"passages": len(trainer.train_dataset), "evaluation_passages": len(trainer.eval_dataset),
-            "vocabulary": len(model.bias), "words_asked": len({word for own in asked.values() for word in own}),
-            "steps": trainer.state.max_steps, "parameters": sum(part.numel() for part in model.parameters()),
-            "log": fine_tuning.logged(trainer, "step", "epoch", "loss", "eval_loss", "learning_rate")}
-
-
-# The words that an expansion adds to each passage, in the form of doc2query's queries, so that the same index takes them.
-
 CHUNK = 500  # passages scored at a time
 
 
 @step(version=1, form="folder", network=True)
 def expansion_words(model: Path, passages: Path, store: Path, words: int, *, folder: Path) -> None:
-    """The `words` likeliest words that each text lacks: JSON lines of id and queries (one, of these words, the likeliest first),
-    in the store's order.
+    """The `words` likeliest words that each text lacks, in the form of generated queries, so that the same index takes them: JSON
+    lines of id and queries (one, of these words, the likeliest first), in the store's order.
 
     Words are told apart as in the index: a text that has `rusted` does not lack `rust`, and of two words with one stem only the
     likelier is added.
@@ -255,13 +234,8 @@ def expansion_words(model: Path, passages: Path, store: Path, words: int, *, fol
 
 
 def lacking(scores: np.ndarray, words: Sequence[str], terms: Sequence[str], has: Container[str], most: int) -> list[str]:
-    """The `most` words of the highest scores whose terms a text does not have, each term once; equal scores in the words' order.
-
-    Args:
-        scores: (words,).
-        terms: of each word.
-        has: the text's terms.
-    """
+    """The `most` words of the highest scores, (words,), each with a term of its own that is none of those that the text `has`;
+    equal scores in the words' order."""
     added: dict[str, str] = {}
     for place in np.argsort(-scores, kind="stable"):
         if len(added) == most:

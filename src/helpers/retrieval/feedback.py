@@ -74,8 +74,6 @@ def expansion(feedback: Mapping[str, int], collection: Mapping[str, int], sizes:
         collection: how often in the collection, at least as often.
     """
     of = WEIGHTINGS[weighting]
-    if missing := [term for term, count in feedback.items() if collection[term] < count]:
-        raise ValueError(f"{missing[0]!r} occurs {feedback[missing[0]]} times in some documents, {collection[missing[0]]} in all")
     weights = {term: of(count, collection[term], sizes) for term, count in feedback.items()}
     best = [term for term in sorted(weights, key=lambda term: (-weights[term], term))[:terms] if weights[term] > 0]
     bound = of(feedback[best[0]], feedback[best[0]], sizes) if best else 1.0

@@ -1,8 +1,4 @@
-"""Fusion of two first stages: RepBERT's alternating merge, reciprocal rank fusion, and a weighted sum of scores.
-
-alternating(first, second, depth=100)           # [a, c, d] with [b, a, c] gives [a, b, c, d]
-weighted_sum(first, second, 0.3, depth=100)     # 0.3 first + 0.7 second, each scaled to 0 .. 1 within a query
-"""
+"""Fusion of two first stages: RepBERT's alternating merge, reciprocal rank fusion, and a weighted sum of scores."""
 
 from functools import partial, reduce
 
@@ -20,7 +16,8 @@ RRF, SUM = "reciprocal ranks", "weighted sum"
 
 
 def alternating(first: pd.DataFrame, second: pd.DataFrame, depth: int) -> pd.DataFrame:
-    """Take documents from two runs in turns, drop those that came before, and cut (Zhan et al. 2020, equation 6).
+    """Take documents from two runs in turns, drop those that came before, and cut (Zhan et al. 2020, equation 6): a, c, d with
+    b, a, c gives a, b, c, d.
 
     The order of the two matters: the first run begins. Lists may be shorter than `depth`; a query that only one run has keeps
     that run's list. Without a cut (a depth of both lists together) every document of either run is there. The scores are the
@@ -125,9 +122,8 @@ def best_weight(table: pd.DataFrame, measure: str) -> float:
 #
 #     C_f,n = mean over q of |D_f,q,n ∩ D_r,q| / |D_f,q,n|
 #
-# D_f,q,n are the first n documents of stage f, D_r,q all candidates of the reference: those that a re-ranker was trained on,
-# BM25's
-# first thousand in the study. 1 is no mismatch between what the re-ranker learned from and what it will read, 0 the largest.
+# D_f,q,n are the first n documents of stage f, D_r,q all candidates of the reference: those that a re-ranker was trained on, in
+# the study BM25's first thousand. 1 is no mismatch between what the re-ranker learned from and what it will read, 0 the largest.
 
 MEASURE = "consistency_factor"
 
@@ -146,8 +142,3 @@ def consistency(run: pd.DataFrame, reference: pd.DataFrame, depths: list[int]) -
     parts = [marked[marked["rank"] <= depth].groupby("query_id", sort=False)[MEASURE].mean().reset_index().assign(depth=depth)
              for depth in depths]
     return pd.concat(parts, ignore_index=True).astype({"depth": int})[["query_id", "depth", MEASURE]]
-
-
-def means(table: pd.DataFrame) -> pd.Series:
-    """The factor by depth: the mean over the queries that have one."""
-    return table.groupby("depth")[MEASURE].mean()

@@ -118,7 +118,6 @@ class Description:
     md5: str  # of the archive
     compressed_size: int  # its bytes
     documents: int  # in the index
-    total_terms: int  # in all documents
 
     @property
     def archive(self) -> Path:
@@ -144,7 +143,7 @@ def _descriptions() -> dict[str, Description]:
     with zipfile.ZipFile(java.anserini_jar()) as jar:
         entries = [entry for member in jar.namelist() if fnmatch(member, DESCRIPTIONS) for entry in json.loads(jar.read(member))]
     return {entry["name"]: Description(entry["name"], entry["filename"], entry["urls"][0], entry["md5"], entry["compressed_size"],
-                                       entry["documents"], entry["total_terms"]) for entry in entries}
+                                       entry["documents"]) for entry in entries}
 
 
 def index_names(collection: str, unit: str) -> tuple[str, str] | None:

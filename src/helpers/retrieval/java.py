@@ -76,29 +76,24 @@ def call(function: Callable[..., Result], *arguments: Any) -> Result:
     The worker starts with the first call (about 3 s) or with `start`, serves all later ones, and ends with this process. Whatever
     the function raises is raised here; BadInput if the worker died: its last words are on standard error.
     """
-    heap()  # a mistake in it is told here, not by the worker's death
-    worker = _worker()
+    worker = start()
     with _LOCK:
         try:
             pickle.dump((function, arguments), worker.stdin)  # type: ignore[arg-type]
             worker.stdin.flush()  # type: ignore[union-attr]
             good, answer = pickle.load(worker.stdout)  # type: ignore[arg-type]
         except (EOFError, BrokenPipeError) as error:
-            _worker.cache_clear()
+            start.cache_clear()
             raise BadInput(f"the Java worker died (exit code {worker.poll()})", mend="is there memory for BOOK_HEAP?") from error
     if not good:
         raise answer
     return answer
 
 
-def start() -> None:
-    """Start the worker before there is anything to call, so that nothing waits for its JVM later."""
-    heap()
-    _worker()
-
-
 @functools.cache
-def _worker() -> subprocess.Popen[bytes]:
+def start() -> subprocess.Popen[bytes]:
+    """The worker, started at the first time: before there is anything to call, so that nothing waits for its JVM later."""
+    heap()  # a mistake in it is told here, not by the worker's death
     # a plain subprocess: multiprocessing would run the caller's script a second time
     command = [sys.executable, "-m", "helpers.retrieval.java"]
     return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
@@ -141,16 +136,14 @@ def run(main_class: str, *arguments: str, short: bool = False) -> None:
         raise BadInput(f"{main_class} failed:\n{program.stdout[-2000:]}", mend="are there memory and disk?")
 
 
-# The process that has the JVM: reads (function, arguments) from its standard input, writes results to its output.
-#
-# `_worker` starts it as `python -m helpers.retrieval.java`. Both ends are this program's own, hence pickle;
-# what Java prints goes to standard error. It ends when its input does.
+# The process that has the JVM reads (function, arguments) from its standard input and writes results to its output. Both ends are
+# this program's own, hence pickle.
 
 def main() -> None:
     """Serve calls until the other end closes; a Ctrl-C is the other end's to answer."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     calls, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # whatever prints to standard output must not mix with the answers
+    os.dup2(2, 1)  # whatever prints to standard output, as Java does, must not mix with the answers
     configure()
     with contextlib.suppress(Exception):  # it is raised again where a function imports it
         import pyserini.index.lucene  # noqa: F401 - starts the JVM, before the first call has come

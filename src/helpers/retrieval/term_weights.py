@@ -25,13 +25,6 @@ from helpers.retrieval import java
 from helpers.retrieval.indexes import analysed, build
 from helpers.steps import numerics, step
 
-# Which words of a passage its queries use, the query-term recall that DeepCT learns (Dai & Callan 2019, arXiv:1910.10687), and
-# how much of a query its relevant passage repeats, which is what exact match has to go by.
-#
-#     recall(word, passage) = queries of the passage that contain the word / queries of the passage
-#
-# Words are told apart as in the index: Lucene's analyser (Porter stems, no stop words) decides whether a query contains one.
-
 WORD = re.compile(r"\w+(?:['’.,]\w+)*")  # `3.5`, `oven's` and `U.S` are one word, as they are for Lucene
 
 
@@ -63,7 +56,8 @@ def term_recall(queries: pd.DataFrame, qrels: pd.DataFrame, min_relevance: int, 
     """The query-term recall of every word of every passage that is relevant to one of the queries: columns doc_id, word (in lower
     case, each once a passage), recall (0 for stop words), queries (how many the passage has).
 
-    Most passages have one query, here as in MS MARCO: the recall of a word is then 1 or 0.
+    Recall is the share of the passage's queries that contain the word, as Lucene's analyser has it (Porter stems, no stop words).
+    Most passages have one query, here as in MS MARCO: it is then 1 or 0.
     """
     query_texts, texts = dict(zip(queries["query_id"], queries["text"], strict=True)), Texts(store)
     relevant = qrels[(qrels["relevance"] >= min_relevance) & qrels["query_id"].isin(list(query_texts))]
@@ -97,23 +91,19 @@ def term_overlap(store: Path, queries: pd.DataFrame, qrels: pd.DataFrame, min_re
     return pd.DataFrame(rows, columns=["query_id", "share", "terms"])
 
 
-# Training DeepCT: a regression of every word's query-term recall (Dai & Callan 2019, arXiv:1910.10687).
-#
-# A word of several pieces is represented by its first, as in the authors' code; the others do not count in the loss.
-
-IGNORED = -100.0  # a label that does not count: special tokens, punctuation, later pieces of a word, padding
+IGNORED = -100.0  # does not count: special tokens, punctuation, padding and, as in the authors' code, later pieces of a word
 
 
 @dataclass(frozen=True, kw_only=True)
-class TermWeightTraining(FineTuning):
-    """The training of a model of term weights, with passages held out."""
+class PassageTraining(FineTuning):
+    """The training of a model that reads passages, some of them held out."""
 
-    evaluation_passages: int = 100  # passages held out for the evaluation loss, at most a tenth
+    evaluation_passages: int = 100  # held out for the evaluation loss, with all their queries; at most a tenth
 
 
 @step(version=1, form="folder", network=True, resumable=True)
 @by_name
-def deepct(targets: pd.DataFrame, store: Path, backbone: Backbone, training: TermWeightTraining, *, folder: Path,
+def deepct(targets: pd.DataFrame, store: Path, backbone: Backbone, training: PassageTraining, *, folder: Path,
            checkpoints: Path) -> None:
     """Fine-tune a backbone to estimate the recall of every word of a passage, as `term_recall` has it; keep weights, tokenizer
     and `log.json`. The seed also draws the held-out passages, so there must be two passages with words.
@@ -137,7 +127,12 @@ def deepct(targets: pd.DataFrame, store: Path, backbone: Backbone, training: Ter
     trainer = Trainer(model=model, args=arguments, train_dataset=train, eval_dataset=evaluation, compute_loss_func=squared_error,
                       data_collator=partial(batch, pad=tokenizer.pad_token_id))
     fine_tuning.fit(trainer)
-    fine_tuning.save(folder, model, tokenizer, summary(trainer, targets))
+    summary = fine_tuning.summary(trainer)
+    fine_tuning.save(folder, model, tokenizer, {
+        "passages": len(train), "evaluation_passages": len(evaluation), "words": len(targets),
+        "words_in_queries": int((targets["recall"] > 0).sum()),
+        "passages_of_one_query": int((targets.groupby("doc_id")["queries"].first() == 1).sum()),
+        "passages_in_all": len(examples), **{name: summary[name] for name in ("steps", "parameters", "tokens", "log")}})
 
 
 def example(tokenizer: Any, text: str, recall: dict[str, float], max_length: int) -> dict[str, Any]:
@@ -161,21 +156,6 @@ def squared_error(outputs: Any, labels: Any, num_items_in_batch: Any = None) -> 
     counted = labels != IGNORED
     return torch.nn.functional.mse_loss(outputs.logits.squeeze(-1).float()[counted], labels[counted])
 
-
-def summary(trainer: Any, targets: pd.DataFrame) -> dict[str, Any]:
-    """Size, duration and losses of a training: the content of `log.json`."""
-    summary = fine_tuning.summary(trainer)
-    return {"passages": summary["pairs"], "evaluation_passages": summary["evaluation_pairs"],
-            "words": len(targets), "words_in_queries": int((targets["recall"] > 0).sum()),
-            "passages_of_one_query": int((targets.groupby("doc_id")["queries"].first() == 1).sum()),
-            "passages_in_all": int(targets["doc_id"].nunique()),
-            **{name: summary[name] for name in ("steps", "parameters", "tokens", "log")}}
-
-
-# Words with the weights that DeepCT estimates, and the Lucene index of them.
-#
-# A word of several pieces has the estimate of its first, and a word that occurs several times its largest one, as in the authors'
-# code (Dai & Callan 2019, arXiv:1910.10687).
 
 CHUNK = 2_000  # texts weighted at a time
 WEIGHTS = "weights.jsonl"
@@ -201,7 +181,7 @@ def word_weights(model: Path, store: Path, max_length: int, *, folder: Path) -> 
 
 
 def estimates(model: Any, tokenizer: Any, texts: list[str], max_length: int) -> list[dict[str, float]]:
-    """For each text its words with their largest estimate."""
+    """For each text its words with their largest estimate, that of a word's first piece: both as in the authors' code."""
     encoded = tokenizer(texts, truncation=True, max_length=max_length, return_offsets_mapping=True)
     inputs: list[list[int]] = encoded["input_ids"]
     weights: list[dict[str, float]] = [{} for _ in texts]

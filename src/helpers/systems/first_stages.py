@@ -30,8 +30,8 @@ from helpers.networks.encoder import given
 from helpers.networks.fine_tuning import Trained
 from helpers.registry import Registry
 from helpers.retrieval.bm25 import K1, B, bm25_run, max_passage
-from helpers.retrieval.expansion import ExpansionTraining, expanded_index, expansion_words, generated_queries, word_expansion
-from helpers.retrieval.term_weights import SMOOTHINGS, TermWeightTraining, deepct, term_recall, weighted_index, word_weights
+from helpers.retrieval.expansion import expanded_index, expansion_words, generated_queries, word_expansion
+from helpers.retrieval.term_weights import SMOOTHINGS, PassageTraining, deepct, term_recall, weighted_index, word_weights
 from helpers.steps import Step
 from helpers.systems.bi_encoder import UNTRAINED, BiEncoder
 from helpers.systems.testbed import SplitTestbed, Testbed
@@ -93,11 +93,11 @@ class Doc2Query(Lexical):
 
 
 @dataclass(frozen=True)
-class DeepCT(Trained, Lexical, TermWeightTraining):
+class DeepCT(Trained, Lexical, PassageTraining):
     """Term weights from context, in an ordinary inverted index (Dai & Callan 2019, arXiv:1910.10687).
 
     A linear layer over the backbone's last states estimates each word's query-term recall (`term_recall`); the estimate becomes a
-    term frequency: the word is repeated so often in what Lucene indexes. `TermWeightTraining` has the settings of the training.
+    term frequency: the word is repeated so often in what Lucene indexes. `PassageTraining` has the settings of the training.
     """
 
     collection: str = "almanac"  # whose training queries are used
@@ -121,7 +121,7 @@ class DeepCT(Trained, Lexical, TermWeightTraining):
         """The folder of the model, fine-tuned on the words of the training queries' relevant passages."""
         bed = Testbed(self.collection, self.unit, splits=self.splits, queries=self.queries)
         targets = term_recall(bed.query_step, bed.qrels_step, bed.min_relevance, bed.store)
-        return deepct(targets, bed.store, backbone.resolve(self.backbone), **self.settings(TermWeightTraining))
+        return deepct(targets, bed.store, backbone.resolve(self.backbone), **self.settings(PassageTraining))
 
     def weights(self, bed: Testbed) -> Step:
         """The weighted words of every text of a testbed."""
@@ -133,7 +133,7 @@ class DeepCT(Trained, Lexical, TermWeightTraining):
 
 
 @dataclass(frozen=True)
-class WordExpansion(Trained, Lexical, ExpansionTraining):
+class WordExpansion(Trained, Lexical, PassageTraining):
     """Texts expanded with the words that a small model expects in their queries, from their vectors by an encoder as it is.
 
     The form is TILDE's, and adding its words to texts is TILDEv2's (Zhuang & Zuccon 2021, arXiv:2108.08513); see
@@ -174,7 +174,7 @@ class WordExpansion(Trained, Lexical, ExpansionTraining):
         """The folder of the model, trained on the words of the queries of relevant texts."""
         bed = SplitTestbed(self.collection, self.unit, splits=self.splits, queries=self.queries)
         return word_expansion(self.encoder.embeddings(bed), bed.store, bed.query_step, bed.qrels_step, bed.min_relevance,
-                              backbone.resolve(self.backbone), **self.settings(ExpansionTraining))
+                              backbone.resolve(self.backbone), **self.settings(PassageTraining))
 
     def expansion(self, bed: Testbed) -> Step:
         """The words added to every text of a testbed."""

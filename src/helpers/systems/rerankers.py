@@ -41,7 +41,6 @@ from helpers.reranking.groups import (
 )
 from helpers.reranking.listwise import (
     ListwiseTraining,
-    PointwiseTraining,
     candidate_windows,
     early_stopped,
     listwise_cross_encoder,
@@ -251,8 +250,8 @@ class ListwiseReranker(Listwise):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PointwiseReranker(Trained, PointwiseTraining):
-    """What is learned from (Steensland 2021, section 4.1.2), and how, which `PointwiseTraining` has.
+class PointwiseReranker(Trained, RankerTraining):
+    """What is learned from (Steensland 2021, section 4.1.2), and how, which `RankerTraining` has.
 
     The thesis asks BM25 with the training queries, takes the first 40 documents of each, and cuts them into windows of 150 words
     with 50 in common; a window is labelled 1 if its document is relevant. Nothing is balanced: about one document in forty is
@@ -294,7 +293,7 @@ class PointwiseReranker(Trained, PointwiseTraining):
         bed, encoder = self.bed, backbone.resolve(self.backbone)
         return pointwise_cross_encoder(self.pairs, bed.query_step, bed.store, bed.tokens(encoder), encoder,
                                        None if self.start is None else self.start.model, self.held_out_seed, self.trainable,
-                                       self.new_head or None, **self.settings(PointwiseTraining))
+                                       self.new_head or None, **self.settings(RankerTraining))
 
     def scores(self, bed: Testbed, run: Step, candidates: int) -> Step:
         """Every window of the run's top `candidates` texts with its probability of relevance."""
