@@ -67,7 +67,7 @@ def bi_encoder(pairs: pd.DataFrame, qrels: pd.DataFrame, min_relevance: int, que
 def summary(trainer: Any) -> dict[str, Any]:
     """Size, losses and accuracy of a training: the content of `log.json`."""
     log = fine_tuning.logged(trainer, "step", "epoch", "loss", "eval_loss", "eval_accuracy", "learning_rate")
-    encoder, learned = trainer.model.encoder, trainer.train_dataset.examples
+    encoder, learned = trainer.model.encoder, trainer.train_dataset
     texts = [ids for example in learned for ids in (example["query"], example["input_ids"], *example["negatives"])]
     return {"queries": len(learned), "negatives": sum(len(example["negatives"]) for example in learned),
             "evaluation_queries": len(trainer.eval_dataset), "steps": trainer.state.global_step,
@@ -128,6 +128,6 @@ def distilled_encoder(queries: pd.DataFrame, store: Path, tokens: Path, backbone
     fine_tuning.fit(trainer)
     fine_tuning.save(folder, student, tokenizer, {
         "texts": len(train), "evaluation_texts": len(evaluation), "steps": trainer.state.max_steps,
-        "tokens": sum(len(example["input_ids"]) for example in train.examples), "parameters": student.num_parameters(),
+        "tokens": sum(len(example["input_ids"]) for example in train), "parameters": student.num_parameters(),
         "trained_parameters": student.num_parameters(only_trainable=True), "teacher_parameters": teacher.num_parameters(),
         "log": fine_tuning.logged(trainer, "step", "epoch", "loss", "eval_loss", "learning_rate")})

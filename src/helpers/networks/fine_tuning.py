@@ -108,25 +108,12 @@ def by_name(function: Callable[..., Any]) -> Callable[..., Any]:
 
 # What the trainings by `transformers.Trainer` share: the examples, the settings, the loop and its log.
 
-@dataclass
-class PairDataset:
-    """Examples as token ids, in the shape that `transformers.Trainer` reads."""
-
-    examples: list[dict[str, Any]]
-
-    def __len__(self) -> int:
-        return len(self.examples)
-
-    def __getitem__(self, number: int) -> dict[str, Any]:
-        return self.examples[number]
-
-
-def parted(examples: Mapping[str, Any], number: int, seed: int) -> tuple[PairDataset, PairDataset]:
+def parted(examples: Mapping[str, Any], number: int, seed: int) -> tuple[list[Any], list[Any]]:
     """The examples to learn from and, by their names, those that are held out: so many, at most a tenth, drawn with the seed."""
     names = pd.Series(list(examples), dtype=object)
     apart = set(names.sample(n=min(number, max(1, len(names) // 10)), random_state=seed))
-    train, evaluation = ([one for name, one in examples.items() if (name in apart) == side] for side in (False, True))
-    return PairDataset(train), PairDataset(evaluation)
+    return ([one for name, one in examples.items() if name not in apart],
+            [one for name, one in examples.items() if name in apart])
 
 
 def collator(tokenizer: Any) -> Any:
@@ -181,7 +168,7 @@ def summary(trainer: Any) -> dict[str, Any]:
     """Size, duration and losses of a training: the content of `log.json`."""
     parts = getattr(trainer, "logged", ())  # of a loss that has several
     log = logged(trainer, "step", "epoch", "loss", "eval_loss", "learning_rate", *parts)
-    model, examples = trainer.model, trainer.train_dataset.examples
+    model, examples = trainer.model, trainer.train_dataset
     return {"pairs": len(examples), "positives": sum(e["labels"][0] for e in examples),
             "evaluation_pairs": len(trainer.eval_dataset), "steps": trainer.state.max_steps,
             "parameters": model.num_parameters(), "trained_parameters": model.num_parameters(only_trainable=True),

@@ -13,7 +13,7 @@ import pandas as pd
 from helpers.data.windows import WindowTokens
 from helpers.networks import fine_tuning
 from helpers.networks.backbone import Backbone, attention, keep_layers
-from helpers.networks.fine_tuning import PairDataset, RankerTraining, Settings, by_name
+from helpers.networks.fine_tuning import RankerTraining, Settings, by_name
 from helpers.reranking.groups import held_out
 from helpers.reranking.listwise import as_inputs
 from helpers.reranking.losses import PARTS
@@ -76,10 +76,10 @@ def distilled_cross_encoder(teacher: Path, pairs: pd.DataFrame, queries: pd.Data
 
 
 def datasets(pairs: pd.DataFrame, queries: pd.DataFrame, tokens: WindowTokens, tokenizer: Any, training: RankerTraining,
-             apart: Container[str]) -> tuple[PairDataset, PairDataset]:
+             apart: Container[str]) -> tuple[list[dict], list[dict]]:
     """Token ids and labels of the pairs, those of training queries and those of the queries that are held out."""
     inputs, labels = as_inputs(pairs, queries, tokens, tokenizer, training)
     sides: tuple[list[dict], list[dict]] = ([], [])
     for query, (input_ids, types), label in zip(pairs["query_id"], inputs, labels.tolist(), strict=True):
         sides[query in apart].append({"input_ids": input_ids, "token_type_ids": types, "labels": [label]})
-    return PairDataset(sides[0]), PairDataset(sides[1])
+    return sides
