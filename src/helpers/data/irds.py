@@ -149,19 +149,6 @@ class IrDatasets(Collection):
         """2 for the passages of TREC's Deep Learning track (Craswell et al. 2020), 1 for all others."""
         return 2 if unit == "passage" and "/trec-dl-" in self._of_split[split].dataset_id() else 1
 
-    def size(self, kind: str, split: str = "") -> int:
-        """How many `docs`, or how many `queries` or `qrels` of a split, as ir_datasets' own catalogue has it: no download.
-
-        Raises:
-            BadInput: if the catalogue does not say.
-        """
-        dataset = self._of_split[split] if split else self._dataset
-        try:
-            return int(dataset.metadata()[kind]["count"])
-        except KeyError:
-            raise BadInput(f"the catalogue does not say how many {kind} {dataset.dataset_id()} has",
-                           mend="take a dataset whose sizes ir_datasets knows") from None
-
     def _find(self, split: str) -> Any:
         for suffix in SPLITS[split]:
             if (own := loaded(f"{self._id}/{suffix}")) is not None:
@@ -209,7 +196,6 @@ def _short(error: Exception) -> str:
     """The kind of an error and the beginning of what it says; of several sources', those of the last."""
     last = error.args[1][-1][1] if len(error.args) > 1 and isinstance(error.args[1], list) and error.args[1] else error
     return f"{type(last).__name__}: {' '.join(str(last).split())[:LONGEST]}"
-
 
 
 def needed(dataset: Any, kind: str) -> list[File]:
