@@ -5,6 +5,7 @@ streamed, never held in memory; steps take collections apart into `Part`s, each 
 changed query does not rebuild an index.
 """
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from pathlib import Path
@@ -27,7 +28,8 @@ class Text(NamedTuple):
 class Collection(ABC):
     """What every collection offers."""
 
-    spec: str  # the text that `open_collection` takes to open it again
+    form: str  # how the text that `open_collection` takes for this format looks, as a regular expression; else it has an `opens`
+    spec: str  # that text
     name: str
     licence: str = "as its source says"
     units: tuple[str, ...]  # that it can rank: `document`, `passage` or both
@@ -36,9 +38,9 @@ class Collection(ABC):
     split_by_article: bool = False  # whether each article answers queries of one split alone: a training must keep to its split's
 
     @classmethod
-    @abstractmethod
     def opens(cls, spec: str) -> bool:
         """Whether a text names a collection of this format."""
+        return re.fullmatch(cls.form, spec, re.DOTALL) is not None
 
     @abstractmethod
     def texts(self, unit: str) -> Iterator[Text]:

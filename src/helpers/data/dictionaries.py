@@ -40,6 +40,7 @@ MARKUP = re.compile(r"\[[^\[\]]*\]|\\[^\\]*\\|[{}]")  # etymologies and sources,
 class Dictionaries(Collection):
     """Definitions, WordNet's first; a text is both a document and a passage. Its queries ask for nouns."""
 
+    form = f"{NAME}(:.*)?"
     units = ("document", "passage")
     splits = ("train",)
     licence = "WordNet 3.0; GPL-2 or later"
@@ -47,11 +48,6 @@ class Dictionaries(Collection):
     def __init__(self, spec: str):
         self.spec, self.name = spec, NAME
         self._root = Path(spec.partition(":")[2] or "/").expanduser()
-
-    @classmethod
-    def opens(cls, spec: str) -> bool:
-        """`dictionaries` or `dictionaries:<folder>`."""
-        return spec.partition(":")[0] == NAME
 
     @property
     def is_here(self) -> bool:

@@ -94,6 +94,7 @@ class File:
 class IrDatasets(Collection):
     """Any ir_datasets dataset with documents, queries and judgments."""
 
+    form = "irds:.*"
     licence = "as ir_datasets states it"
 
     def __init__(self, spec: str):
@@ -112,11 +113,6 @@ class IrDatasets(Collection):
         self.splits = tuple(self._of_split)
         # MS MARCO's `document` collections hold documents; what has no title is a passage
         self.units = ("document",) if "title" in self._dataset.docs_cls()._fields else ("passage",)
-
-    @classmethod
-    def opens(cls, spec: str) -> bool:
-        """`irds:` and an id."""
-        return spec.startswith("irds:")
 
     def texts(self, unit: str) -> Iterator[Text]:
         """Stream the documents in ir_datasets' order."""
