@@ -35,6 +35,7 @@ class Collection(ABC):
     units: tuple[str, ...]  # that it can rank: `document`, `passage` or both
     splits: tuple[str, ...] = ()  # of its queries, such as `train`, `dev`, `test`
     chosen: int = 0  # the lowest grade that counts as relevant, where a reader has set one: `<collection>[relevant=2]`
+    is_here: bool = True  # whether it can be read
     split_by_article: bool = False  # whether each article answers queries of one split alone: a training must keep to its split's
 
     @classmethod
@@ -84,11 +85,6 @@ class Collection(ABC):
         """The collection that a warm-up learns from: this one, unless its texts are another's, put together in other ways."""
         return self.spec
 
-    @property
-    def is_here(self) -> bool:
-        """Whether it can be read."""
-        return True
-
     def sources(self, kind: str, *names: str) -> list[Path]:
         """The files that a part is read from: while they stay as they are, so does its digest; none of what an id names."""
         return []
@@ -136,10 +132,6 @@ class Part:
         """The part as it stands in a step's recipe; only the digest enters the key."""
         return {"data": [self.kind, *self.names], "collection": self.collection.spec, "digest": self.digest}
 
-    def load(self) -> pd.DataFrame:
-        """The queries or judgments (texts are streamed: `stream`)."""
+    def load(self) -> Any:
+        """The queries or judgments as a frame; the texts one after the other."""
         return getattr(self.collection, self.kind)(*self.names)
-
-    def stream(self) -> Iterator[Text]:
-        """The texts, one after the other."""
-        return self.collection.texts(*self.names)

@@ -48,11 +48,7 @@ class Dictionaries(Collection):
     def __init__(self, spec: str):
         self.spec, self.name = spec, NAME
         self._root = Path(spec.partition(":")[2] or "/").expanduser()
-
-    @property
-    def is_here(self) -> bool:
-        """Whether they are installed."""
-        return all(file.is_file() for file in self._files())
+        self.is_here = all(file.is_file() for file in self._files())
 
     def texts(self, unit: str) -> Iterator[Text]:
         """Stream WordNet's glosses, some to a text, then GCIDE's longer entries; BadInput where they are not installed."""

@@ -63,6 +63,8 @@ class Folder(Collection):
 class Elsewhere(Collection):
     """A collection that is not here. BadInput where its texts, queries or judgments are wanted."""
 
+    is_here = False
+
     def __init__(self, spec: str):
         own = listed()[spec]
         self.spec, self.name, self.licence = spec, Path(spec).name, own["licence"]
@@ -73,11 +75,6 @@ class Elsewhere(Collection):
     def opens(cls, spec: str) -> bool:
         """A folder of texts that is listed, and not there."""
         return bool(listed().get(spec, {}).get("digests")) and not Path(spec).is_dir()
-
-    @property
-    def is_here(self) -> bool:
-        """It cannot."""
-        return False
 
     def texts(self, unit: str) -> Iterator[Text]:
         """They are not here."""

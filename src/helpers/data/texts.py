@@ -28,7 +28,7 @@ def text_store(texts: Part, *, folder: Path) -> None:
         BadInput: if an id stands twice, naming it and its 1-based position; if there are no texts.
     """
     files = texts.sources()
-    write_store(folder, texts.stream(), files[0] if len(files) == 1 else texts.collection.spec)
+    write_store(folder, texts.load(), files[0] if len(files) == 1 else texts.collection.spec)
 
 
 @step(version=1, form="folder")
