@@ -10,6 +10,7 @@ by PyTorch's variable-length attention. In bfloat16 on a CPU the weights are kep
 
 import functools
 from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
 from itertools import chain, groupby
 from typing import Any
 
@@ -24,17 +25,8 @@ def supports(encoder: Any) -> bool:
     config, name, device = encoder.config, type(encoder).__name__, encoder.device.type
     if name not in ("BertModel", "MPNetModel") or config.hidden_act != "gelu" or getattr(config, "is_decoder", False):
         return False
-    return device == "cpu" or (name == "BertModel" and device == "cuda" and _has_variable_length(encoder))
-
-
-def _has_variable_length(encoder: Any) -> bool:
-    import torch
-
-    try:
-        from torch.nn.attention.varlen import varlen_attn  # noqa: F401
-    except ImportError:
-        return False
-    return encoder.dtype in (torch.bfloat16, torch.float16)
+    return device == "cpu" or (name == "BertModel" and device == "cuda" and encoder.dtype.itemsize == 2
+                               and find_spec("torch.nn.attention.varlen") is not None)  # which takes two bytes a number
 
 
 class Packed:
