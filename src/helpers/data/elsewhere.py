@@ -14,6 +14,7 @@ import pandas as pd
 
 from helpers import paths
 from helpers.data.collection_base import Collection, Text
+from helpers.data.lines import content_digest
 from helpers.data.runs import cut, read_trec
 from helpers.data.texts import Texts
 from helpers.errors import BadInput
@@ -54,6 +55,10 @@ class Folder(Collection):
         """The error where queries or judgments are wanted of a folder without them."""
         return BadInput(f"no {what} in this folder", file=self.folder, mend=f"add {self.judged_by}; without them it can be "
                         "searched, served and pre-trained on, and nothing be measured")
+
+    def text_digest(self, unit: str) -> str:
+        """SHA-256 of the file's content, unpacked, so that packing it changes nothing, and of the unit's name."""
+        return content_digest(self.sources("texts", unit)[0], unit)
 
     def _listed(self, unit: str, split: str) -> dict[str, Any] | None:
         digest = self.part("qrels", unit, split).digest
