@@ -47,11 +47,7 @@ UNITS = {"passages": "passage", "documents": "document", "pass": "passage", "doc
 
 
 class MsMarcoFolder(Folder):
-    """Passages, documents or both from a folder.
-
-    Raises:
-        BadInput: for a folder without texts, and, on reading, for any line out of form.
-    """
+    """Passages, documents or both from a folder; BadInput for one without texts, and, on reading, for any line out of form."""
 
     judged_by = "queries.tsv (qid, text) and qrels.tsv"
 

@@ -80,12 +80,8 @@ def commit(source: str, revision: str, kind: str = "model") -> str:
 
 
 def fetch(source: str, revision: str) -> Path:
-    """A model's files, those that are not here yet fetched; the hub's client goes on with what was interrupted.
-
-    Raises:
-        NetworkNeeded: if they cannot be.
-        BadInput: if the revision has no safetensors weights.
-    """
+    """A model's files, those that are not here yet fetched; the hub's client goes on with what was interrupted. Errors are those
+    of `asking`."""
     from huggingface_hub import snapshot_download
 
     with asking(source, revision):

@@ -71,11 +71,7 @@ class File:
 
     def fetch(self) -> None:
         """Fetch it: a large file so that an interruption costs nothing, a small one as ir_datasets does, which knows mirrors.
-
-        Raises:
-            NetworkNeeded: if a large file cannot be fetched.
-            OSError: if a small one cannot; a RuntimeError where there are mirrors.
-        """
+        Where it cannot be, NetworkNeeded for a large one, OSError for a small one, RuntimeError for one with mirrors."""
         if self.local is None or not self.url:
             if self.cache is not None:
                 self.cache.verify()

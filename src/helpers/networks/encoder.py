@@ -55,8 +55,6 @@ def normalised(vectors: Any) -> Any:
     return vectors / vectors.norm(dim=-1, keepdim=True)
 
 
-# The encoder of a bi-encoder: loading it, its inputs, and texts as vectors.
-
 QUERY, PASSAGE = 0, 1  # token types, where they are told apart (RepBERT, Zhan et al. 2020, footnote 2)
 DROPOUTS = ("hidden_dropout_prob", "attention_probs_dropout_prob", "dropout", "attention_dropout")  # DistilBERT: the last two
 
@@ -162,8 +160,6 @@ class Encoder:
         mask = torch.arange(max(lengths)) < torch.tensor(lengths)[:, None]
         return torch.nn.utils.rnn.pad_sequence(states.split(lengths), batch_first=True), mask.to(states.device)
 
-
-# Models of others read, and this book's models written as a folder that others load.
 
 # A whole model that somebody else trained, and the bi-encoder among such, read by sentence-transformers as its own files say.
 #
@@ -277,11 +273,8 @@ def write_of(source: Any, folder: Path) -> bool:
 
 def write_whole(trained: Path, folder: Path, max_length: int, activation: str) -> None:
     """Write a fine-tuned model so that `transformers` and sentence-transformers' `CrossEncoder` read it; the activation is a
-    module of `torch.nn.modules`. This book cuts long queries besides, see `query_length`.
-
-    Raises:
-        BadInput: for a Longformer, whose global attention is set by this book's code and not by its weights.
-    """
+    module of `torch.nn.modules`. This book cuts long queries besides, see `query_length`. BadInput for a Longformer, whose global
+    attention is set by this book's code and not by its weights."""
     from transformers import AutoModelForSequenceClassification
 
     origin = Backbone("", str(trained))

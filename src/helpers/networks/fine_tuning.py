@@ -13,17 +13,8 @@ import pandas as pd
 from helpers.networks.checkpoints import DRAFT, Checkpoints
 from helpers.steps import Step, numerics, step
 
-# Settings of trainings: declared and documented here once, held by what chapters compose, bound to steps by name.
-#
-# A system such as `ListwiseReranker` inherits its settings, and gives them to its training step by name:
-#
-#     @step(version=1, form="folder")
-#     @by_name
-#     def listwise_cross_encoder(groups: pd.DataFrame, ..., training: ListwiseTraining, *, folder: Path) -> None: ...
-#
-#     listwise_cross_encoder(groups, ..., **self.settings(ListwiseTraining))
-#
-# In the step's recipe the settings stand one by one, `epochs` and the others, so that keys do not depend on how they are grouped.
+# Settings of trainings, declared and documented here once. A system such as `ListwiseReranker` inherits them, and gives them to
+# its step by name, `**self.settings(ListwiseTraining)`. In a recipe they stand one by one: keys do not depend on their grouping.
 
 SPECIAL = 3  # tokens of a pair: [CLS] and two [SEP]
 

@@ -180,10 +180,7 @@ def words_of(article: Article) -> int:
 
 
 def sizes(words: list[int], random: Random) -> list[int] | None:
-    """How many articles each document takes, drawn anew where they leave a rest; None if there is no way to leave none.
-
-    Args:
-        words: of each article.
+    """How many articles of so many words each document takes, drawn anew where they leave a rest; None if they always leave one.
     """
     if not words:
         return []
