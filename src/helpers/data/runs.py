@@ -58,12 +58,8 @@ def _score_texts(run: pd.DataFrame) -> Any:
 
 def read_trec(file: Path | str) -> pd.DataFrame:
     """Read a TREC run, plain or gzip, below a header of ir_metadata if it has one. What is odd, and no error, is told: lines that
-    stand twice, and ranks that contradict the scores, which count.
-
-    Raises:
-        BadInput: naming the line, for a wrong number of columns, an odd id, a score that is no number, or a document with two
-            scores.
-    """
+    stand twice, and ranks that contradict the scores, which count. BadInput, naming the line, for a wrong number of columns, an
+    odd id, a score that is no number, or a document with two scores."""
     run = as_written(file)
     if len(other := contradicted(run)):
         ledger.warn(f"{file}: the ranks of {len(other)} queries, {other[0]!r} among them, contradict their scores, which count")

@@ -100,11 +100,8 @@ class Backbone:
     def build(self, auto_class: Any, whole: bool = False, **config: Any) -> Any:
         """Load it as a `transformers` auto class, keeping the chosen layers; `config` overrides its configuration.
 
-        A head that the weights lack is initialised here, unless the model is wanted `whole`: seed before calling.
-
-        Raises:
-            NetworkNeeded: if the weights have to come from the hub, and cannot.
-            BadInput: if this revision has no safetensors there, if a folder cannot be read, or if its weights lack a part.
+        A head that the weights lack is initialised here, unless the model is wanted `whole`: seed before calling. Errors are
+        those of `hub.asking`, and BadInput for weights that lack a part.
         """
         from transformers.utils import logging
 

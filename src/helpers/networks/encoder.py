@@ -207,13 +207,8 @@ def load_settings(model: Backbone) -> dict[str, Any]:
 
 
 def bi_encoder(model: Backbone) -> Any:
-    """The model as a `SentenceTransformer`.
-
-    Raises:
-        BadInput: if it names no modules, one of another kind than `READ`, an unknown pooling, or a similarity that is neither the
-            cosine nor the inner product; or if weights of a module are pickled.
-        NetworkNeeded: if it has to come from the hub, and cannot.
-    """
+    """The model as a `SentenceTransformer`. Errors are those of `hub.asking`, and BadInput if it names no modules, one of
+    another kind than `READ`, an unknown pooling, or a similarity that is neither cosine nor dot, or pickled weights."""
     from sentence_transformers import SentenceTransformer
 
     with hub.asking(model.source, model.revision):
