@@ -223,21 +223,35 @@ def read_records(file: Path) -> Iterator[tuple[int, Text]]:
     for number, line in lines.text_lines(file):
         if not line.strip():
             raise BadInput("the line is empty", file=file, line=number, mend="remove it")
-        try:
-            record = json.loads(line)
-        except (ValueError, RecursionError):
-            record = None
-        if what := problem(record):
+        if what := problem(record := _value(line)):
             raise BadInput(f"not a text in BEIR's form: {what}", file=file, line=number,
                            mend='write {"_id": "…", "text": "…"} a line')
         lines.check_ids(file, number, record["_id"])
         yield number, Text(record["_id"], record.get("title") or "", record["text"])
 
 
+def _value(line: str) -> Any:
+    try:
+        return json.loads(line, object_pairs_hook=Pairs)
+    except (ValueError, RecursionError):
+        return None
+
+
+class Pairs(dict):
+    """An object of JSON that knows which of its names stands twice: the last would count, without a word."""
+
+    def __init__(self, pairs: list[tuple[str, Any]]):
+        super().__init__(pairs)
+        self.twice = next((name for name, _ in pairs if sum(name == other for other, _ in pairs) > 1), "") if (
+            len(pairs) > len(self)) else ""
+
+
 def problem(record: Any) -> str:
     """What a value of a line lacks of a text in BEIR's form; empty if it is one."""
     if not isinstance(record, dict):
         return "no object in JSON"
+    if twice := getattr(record, "twice", ""):
+        return f"the field `{twice}` stands twice"
     for name in ("_id", "title", "text"):
         value = record.get(name, None if name != "title" else "")
         if name not in record and name != "title":
