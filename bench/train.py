@@ -17,7 +17,6 @@ from helpers.costs.measurements import OURS, PRODUCTS, STOCK_TRAINER
 from helpers.costs.timing import Prepare, always, interleave
 from helpers.networks import backbone, fine_tuning
 from helpers.networks.backbone import encoder_flops
-from helpers.networks.fine_tuning import PairDataset
 from helpers.reranking.listwise import LONGEST_GRADIENT, ListwiseTraining, logits_of, optimiser
 from helpers.steps import numerics
 
@@ -33,18 +32,18 @@ def measure(scale: Scale, rounds: int) -> dict[str, Any]:
     times = interleave({PRODUCTS: always(products), STOCK_TRAINER: stock(model, data, scale.steps),
                         OURS: ours(model, data, scale.steps)}, rounds, report=True)
     config = AutoConfig.from_pretrained(model.source)
-    forward = encoder_flops(config, [len(one["input_ids"]) for one in data.examples], backbone.layers(model)) / len(data)
+    forward = encoder_flops(config, [len(one["input_ids"]) for one in data], backbone.layers(model)) / len(data)
     return {"contenders": machine.seconds_of(times), "items": scale.steps * BATCH, "steps": scale.steps, "shortest": SHORTEST,
             "longest": LONGEST, "tokens": {name: times.given[name] for name in (STOCK_TRAINER, OURS)},
             "flops": 3 * forward * scale.steps * BATCH, "product_flops": products.flops}
 
 
-def examples(number: int) -> PairDataset:
+def examples(number: int) -> list[dict[str, Any]]:
     """Made-up examples whose lengths are drawn evenly from the shortest to the longest; every other one is relevant."""
     random = np.random.default_rng(1)
     lengths = random.integers(SHORTEST, LONGEST + 1, size=number)
-    return PairDataset([{"input_ids": random.integers(1_000, 30_000, size=n).tolist(), "labels": [float(place % 2)],
-                         "token_type_ids": [0] * 12 + [1] * (n - 12)} for place, n in enumerate(lengths.tolist())])
+    return [{"input_ids": random.integers(1_000, 30_000, size=n).tolist(), "labels": [float(place % 2)],
+             "token_type_ids": [0] * 12 + [1] * (n - 12)} for place, n in enumerate(lengths.tolist())]
 
 
 class Counting:
@@ -72,7 +71,7 @@ def network(model: backbone.Backbone, **settings: Any) -> Any:
                        attention_probs_dropout_prob=0.0, problem_type="multi_label_classification", **settings)
 
 
-def stock(model: backbone.Backbone, data: PairDataset, steps: int) -> Prepare:
+def stock(model: backbone.Backbone, data: list[dict[str, Any]], steps: int) -> Prepare:
     """The Trainer with its defaults, but for bfloat16 and the number of steps. A round gives the `loss`, and the `real` and
     `padded` tokens that were read."""
     def made_ready() -> Callable[[], Any]:
@@ -97,7 +96,7 @@ def stock(model: backbone.Backbone, data: PairDataset, steps: int) -> Prepare:
     return made_ready
 
 
-def ours(model: backbone.Backbone, data: PairDataset, steps: int) -> Prepare:
+def ours(model: backbone.Backbone, data: list[dict[str, Any]], steps: int) -> Prepare:
     """The steps of `listwise_cross_encoder`, likewise."""
     def made_ready() -> Callable[[], Any]:
         import torch
@@ -109,7 +108,7 @@ def ours(model: backbone.Backbone, data: PairDataset, steps: int) -> Prepare:
         def work() -> dict[str, float]:
             losses, read = list[float](), 0
             for batch in order:
-                rows = [data.examples[n] for n in batch]
+                rows = [data[n] for n in batch]
                 ids, types, labels = ([row[name] for row in rows] for name in ("input_ids", "token_type_ids", "labels"))
                 with torch.autocast(numerics.device(), torch.bfloat16, enabled=numerics.dtype() == "bf16"):
                     logits = logits_of(trained, ids, types, 0.0).float()

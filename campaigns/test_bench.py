@@ -289,11 +289,11 @@ def test_a_load_counts_answers_and_refusals_with_their_seconds():
 
 def test_examples_are_of_all_lengths_alike():
     data = train.examples(2000)
-    lengths = [len(example["input_ids"]) for example in data.examples]
+    lengths = [len(example["input_ids"]) for example in data]
     assert (min(lengths), max(lengths)) == (train.SHORTEST, train.LONGEST)
     assert np.mean(lengths) == pytest.approx((train.SHORTEST + train.LONGEST) / 2, rel=0.03)
-    assert all(len(one["token_type_ids"]) == len(one["input_ids"]) for one in data.examples)
-    assert train.examples(5).examples == train.examples(5).examples
+    assert all(len(one["token_type_ids"]) == len(one["input_ids"]) for one in data)
+    assert train.examples(5) == train.examples(5)
 
 
 def test_tokens_are_counted_as_a_batch_is_made():

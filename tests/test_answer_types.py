@@ -5,7 +5,7 @@ import pytest
 
 from helpers import paths
 from helpers.data import answer_types
-from helpers.data.answer_types import RULES, WIDER, answer_type, decide, lexicon, noun_type, parse, singulars
+from helpers.data.answer_types import RULES, WIDER, answer_type, decide, noun_type, noun_types, parse, singulars
 from helpers.data.elsewhere import File
 
 
@@ -26,7 +26,7 @@ def test_a_query_is_split_into_small_words(query, words):
 @pytest.mark.parametrize("word, single", [("cities", "city"), ("wolves", "wolf"), ("foxes", "fox"), ("rivers", "river")])
 def test_a_plural_is_found_by_its_singular(word, single):
     assert single in singulars(word)
-    assert noun_type(word) == lexicon().nouns[single]
+    assert noun_type(word) == noun_types()[single]
 
 
 @pytest.mark.parametrize("name, query, kind", [

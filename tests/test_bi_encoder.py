@@ -160,10 +160,10 @@ def test_training_may_leave_the_drawn_negatives_out_and_the_evaluation_keeps_the
     by_query = {f"q{n}": example(n, [f"p{n}", "x", "y"], {f"p{n}"}) for n in range(30)}
     train, held_out = split(by_query, evaluation_queries=2, seed=1, negatives=1)
     assert (len(train), len(held_out)) == (28, 2)
-    assert {len(e["negatives"]) for e in train.examples} == {1}
-    assert {len(e["negatives"]) for e in held_out.examples} == {2}
-    assert {e["query"][1] for e in train.examples} | {e["query"][1] for e in held_out.examples} == set(range(30))
-    batch = bi_encoder.batch(split(by_query, 2, 1, 0)[0].examples[:3], pad=1, token_types=False)
+    assert {len(e["negatives"]) for e in train} == {1}
+    assert {len(e["negatives"]) for e in held_out} == {2}
+    assert {e["query"][1] for e in train} | {e["query"][1] for e in held_out} == set(range(30))
+    batch = bi_encoder.batch(split(by_query, 2, 1, 0)[0][:3], pad=1, token_types=False)
     assert batch["passages"]["input_ids"].shape[0] == 3
     assert batch["own"].sum() == 0
     assert batch["teacher"].diagonal().tolist() == [0, 0, 0]

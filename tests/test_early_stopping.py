@@ -4,39 +4,24 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from helpers.networks.fine_tuning import LowestLoss
+from helpers.reranking.listwise import early_stopping
 
 
-def watched(patience, losses):
-    """What was seen after evaluations at steps 10, 20, ..., and the steps whose weights were kept."""
-    watching = LowestLoss(patience)
-    return watching, [10 * number for number, loss in enumerate(losses, start=1) if watching.falls(10 * number, loss)]
-
-
-@pytest.mark.parametrize("patience, losses, lowest, kept, stopped_at", [
-    (1, [0.5], 0.5, [10], None),
-    (1, [0.5, 0.4, 0.3], 0.3, [10, 20, 30], None),
-    (1, [0.5, 0.6, 0.1], 0.5, [10], 20),  # the lower loss comes too late
-    (2, [0.5, 0.6, 0.1], 0.1, [10, 30], None),
-    (2, [0.5, 0.6, 0.7, 0.1, 0.8, 0.9], 0.5, [10], 30),
-    (2, [0.5, 0.6, 0.4, 0.6, 0.3], 0.3, [10, 30, 50], None),  # a lower loss starts the count anew
-    (2, [0.5, 0.6, 0.4, 0.6, 0.7, 0.1], 0.4, [10, 30], 50),
-    (1, [0.5, 0.5], 0.5, [10], 20),  # as low is not lower
+@pytest.mark.parametrize("patience, losses, kept, stopped_at", [
+    (1, [0.5], [10], None),
+    (1, [0.5, 0.4, 0.3], [10, 20, 30], None),
+    (1, [0.5, 0.6, 0.1], [10], 20),  # the lower loss comes too late
+    (2, [0.5, 0.6, 0.1], [10, 30], None),
+    (2, [0.5, 0.6, 0.7, 0.1, 0.8, 0.9], [10], 30),
+    (2, [0.5, 0.6, 0.4, 0.6, 0.3], [10, 30, 50], None),  # a lower loss starts the count anew
+    (2, [0.5, 0.6, 0.4, 0.6, 0.7, 0.1], [10, 30], 50),
+    (1, [0.5, 0.5], [10], 20),  # as low is not lower
 ])
-def test_the_lowest_loss_is_kept_until_patience_runs_out(patience, losses, lowest, kept, stopped_at):
-    watching, steps = watched(patience, losses)
-    assert steps == kept
-    assert (watching.lowest, watching.best_step, watching.stopped_at) == (lowest, kept[-1], stopped_at)
-
-
-@pytest.mark.parametrize("first", range(1, 6))
-def test_what_was_seen_is_taken_up_again(first):
-    losses = [0.5, 0.6, 0.4, 0.6, 0.7, 0.1]
-    watching, _ = watched(2, losses[:first])
-    again = LowestLoss(**vars(watching))
-    for number, loss in enumerate(losses[first:], start=first + 1):
-        again.falls(10 * number, loss)
-    assert again == watched(2, losses)[0]
+def test_the_lowest_loss_is_kept_until_patience_runs_out(patience, losses, kept, stopped_at):
+    log = [{"step": 10.0 * number, "eval_loss": loss} for number, loss in enumerate([0.1, *losses])]
+    best = [early_stopping(log[:number], patience)["best_step"] for number in range(2, len(log) + 1)]
+    assert [step for number, step in enumerate(best, start=1) if step == 10 * number] == kept
+    assert early_stopping(log, patience) == {"best_step": kept[-1], "stopped_at": stopped_at}
 
 
 @pytest.fixture

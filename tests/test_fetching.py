@@ -34,7 +34,8 @@ def profile(places, tmp_path, monkeypatch):
 
 
 def offline(source, revision, kind="model"):
-    raise hub.explanation(source, revision, OSError("no network"))
+    with hub.asking(source, revision):
+        raise OSError("no network")
 
 
 def item(place, size=100, here=False, fetch=lambda: None):

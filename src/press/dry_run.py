@@ -195,7 +195,7 @@ class DryRun:
             self.visit(part)
         for data in recipe.parts_in(list(step.arguments.values())):
             if not getattr(data, "makeable", getattr(data, "is_here", True)) and hasattr(data, "load"):
-                next(data.stream()) if data.kind == "texts" else data.load()
+                next(data.load()) if data.kind == "texts" else data.load()
         self.missing[step.key] = step
 
     def at_hand(self, step: Step, folder: str) -> Entry | None:

@@ -32,25 +32,18 @@ LABEL, NONE = "answer_type", "none"  # the column of a collection that has label
 TOKEN = re.compile(r"[^\W_]+(?:[.-][^\W_]+)*")
 
 
-@dataclass(frozen=True)
-class Lexicon:
-    """The word lists: function words by their list's name, and the type that each noun stands for, "" if it stands for none."""
-
-    words: dict[str, frozenset[str]]
-    nouns: dict[str, str]
+@functools.cache
+def function_words() -> dict[str, frozenset[str]]:
+    """The function words of `answer_words.yaml`, by their list's name."""
+    return {name: frozenset(text.split()) for name, text in paths.listed(WORDS)["function_words"].items()}
 
 
 @functools.cache
-def lexicon() -> Lexicon:
-    """The lists of `answer_words.yaml`; the first type that lists a noun has it."""
-    raw = paths.listed(WORDS)
-    words = {name: frozenset(text.split()) for name, text in raw["function_words"].items()}
-    nouns: dict[str, str] = {}
-    for kind, lists in raw["nouns"].items():
-        for text in lists.values():
-            for noun in text.split():
-                nouns.setdefault(noun, kind.removeprefix("none"))
-    return Lexicon(words, nouns)
+def noun_types() -> dict[str, str]:
+    """The type that each noun of `answer_words.yaml` stands for, "" if it stands for none; the first that lists a noun has it."""
+    listed = [(noun, kind.removeprefix("none")) for kind, lists in paths.listed(WORDS)["nouns"].items()
+              for text in lists.values() for noun in text.split()]
+    return dict(reversed(listed))  # where a noun stands twice, the first counts
 
 
 @dataclass(frozen=True)
@@ -62,15 +55,15 @@ class Question:
     @property
     def subject(self) -> str:
         """The first word that any list has, auxiliaries left out; "" if there is none."""
-        return next((word for word in self.words if word in lexicon().words["question"] or noun_type(word) is not None), "")
+        return next((word for word in self.words if word in function_words()["question"] or noun_type(word) is not None), "")
 
     def begins(self, name: str, place: int = 0) -> bool:
         """Whether the first word, or the one at another place, is one of that list."""
-        return place < len(self.words) and self.words[place] in lexicon().words[name]
+        return place < len(self.words) and self.words[place] in function_words()[name]
 
     def has(self, name: str) -> bool:
         """Whether a word of that list is in the question."""
-        return not lexicon().words[name].isdisjoint(self.words)
+        return not function_words()[name].isdisjoint(self.words)
 
     def pair(self, first: str, *second: str) -> bool:
         """Whether one word is followed by another of some."""
@@ -88,7 +81,7 @@ def parse(query: str) -> Question:
 
 def noun_type(word: str) -> str | None:
     """The type of a noun, or of the singular of a plural; None if it is in no list."""
-    return next((lexicon().nouns[one] for one in (word, *singulars(word)) if one in lexicon().nouns), None)
+    return next((noun_types()[one] for one in (word, *singulars(word)) if one in noun_types()), None)
 
 
 def singulars(word: str) -> list[str]:
@@ -127,7 +120,7 @@ def yes_or_no(q: Question) -> bool:
 
 def noun_phrase(q: Question) -> str | None:
     """The last listed noun of the opening phrase of a query without question word."""
-    ends = (n for n, word in enumerate(q.words) if word in lexicon().words["boundary"])
+    ends = (n for n, word in enumerate(q.words) if word in function_words()["boundary"])
     nouns = Question(q.words[:next(ends, None)]).nouns()
     return nouns[-1] if nouns and not q.has("question") else None
 
@@ -136,7 +129,7 @@ RULES = (
     Rule("later", "A question word, but not the first: the noun decides.",
          lambda q: by_noun(q) if q.has("question") and not q.begins("question") else None),
     Rule("when", "Begins with when: a date.", always("NUM", lambda q: q.words[0] == "when")),
-    Rule("who", "The first listed word is who, whom or whose.", always("HUM", lambda q: q.subject in lexicon().words["who"])),
+    Rule("who", "The first listed word is who, whom or whose.", always("HUM", lambda q: q.subject in function_words()["who"])),
     Rule("why", "Begins with why and a verb, or with define or describe.",
          always("DESC", lambda q: q.begins("describing") or (q.words[0] == "why" and q.begins("auxiliary", 1)))),
     Rule("how_measured", "Begins with how, and a word of measure anywhere: how often, how tall; or how many, how much anywhere.",

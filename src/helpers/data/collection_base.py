@@ -5,6 +5,7 @@ streamed, never held in memory; steps take collections apart into `Part`s, each 
 changed query does not rebuild an index.
 """
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from pathlib import Path
@@ -27,18 +28,20 @@ class Text(NamedTuple):
 class Collection(ABC):
     """What every collection offers."""
 
-    spec: str  # the text that `open_collection` takes to open it again
+    form: str  # how the text that `open_collection` takes for this format looks, as a regular expression; else it has an `opens`
+    spec: str  # that text
     name: str
     licence: str = "as its source says"
     units: tuple[str, ...]  # that it can rank: `document`, `passage` or both
     splits: tuple[str, ...] = ()  # of its queries, such as `train`, `dev`, `test`
     chosen: int = 0  # the lowest grade that counts as relevant, where a reader has set one: `<collection>[relevant=2]`
+    is_here: bool = True  # whether it can be read
     split_by_article: bool = False  # whether each article answers queries of one split alone: a training must keep to its split's
 
     @classmethod
-    @abstractmethod
     def opens(cls, spec: str) -> bool:
         """Whether a text names a collection of this format."""
+        return re.fullmatch(cls.form, spec, re.DOTALL) is not None
 
     @abstractmethod
     def texts(self, unit: str) -> Iterator[Text]:
@@ -81,11 +84,6 @@ class Collection(ABC):
     def home(self) -> str:
         """The collection that a warm-up learns from: this one, unless its texts are another's, put together in other ways."""
         return self.spec
-
-    @property
-    def is_here(self) -> bool:
-        """Whether it can be read."""
-        return True
 
     def sources(self, kind: str, *names: str) -> list[Path]:
         """The files that a part is read from: while they stay as they are, so does its digest; none of what an id names."""
@@ -134,10 +132,6 @@ class Part:
         """The part as it stands in a step's recipe; only the digest enters the key."""
         return {"data": [self.kind, *self.names], "collection": self.collection.spec, "digest": self.digest}
 
-    def load(self) -> pd.DataFrame:
-        """The queries or judgments (texts are streamed: `stream`)."""
+    def load(self) -> Any:
+        """The queries or judgments as a frame; the texts one after the other."""
         return getattr(self.collection, self.kind)(*self.names)
-
-    def stream(self) -> Iterator[Text]:
-        """The texts, one after the other."""
-        return self.collection.texts(*self.names)

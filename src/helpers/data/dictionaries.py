@@ -40,6 +40,7 @@ MARKUP = re.compile(r"\[[^\[\]]*\]|\\[^\\]*\\|[{}]")  # etymologies and sources,
 class Dictionaries(Collection):
     """Definitions, WordNet's first; a text is both a document and a passage. Its queries ask for nouns."""
 
+    form = f"{NAME}(:.*)?"
     units = ("document", "passage")
     splits = ("train",)
     licence = "WordNet 3.0; GPL-2 or later"
@@ -47,16 +48,7 @@ class Dictionaries(Collection):
     def __init__(self, spec: str):
         self.spec, self.name = spec, NAME
         self._root = Path(spec.partition(":")[2] or "/").expanduser()
-
-    @classmethod
-    def opens(cls, spec: str) -> bool:
-        """`dictionaries` or `dictionaries:<folder>`."""
-        return spec.partition(":")[0] == NAME
-
-    @property
-    def is_here(self) -> bool:
-        """Whether they are installed."""
-        return all(file.is_file() for file in self._files())
+        self.is_here = all(file.is_file() for file in self._files())
 
     def texts(self, unit: str) -> Iterator[Text]:
         """Stream WordNet's glosses, some to a text, then GCIDE's longer entries; BadInput where they are not installed."""

@@ -1,7 +1,5 @@
 """Fetching one large file: resumed where it stopped, checked by its digest, in place only when it is whole.
 
-    fetch("https://example.org/index.tar.gz", folder / "index.tar.gz", size=3_720_616_156, md5="4d2e...")
-
 What has arrived stays in `<target>.part` when the process dies or the network goes, and the next call goes on from there.
 """
 

@@ -14,6 +14,7 @@ import pandas as pd
 
 from helpers import paths
 from helpers.data.collection_base import Collection, Text
+from helpers.data.lines import content_digest
 from helpers.data.runs import cut, read_trec
 from helpers.data.texts import Texts
 from helpers.errors import BadInput
@@ -55,6 +56,10 @@ class Folder(Collection):
         return BadInput(f"no {what} in this folder", file=self.folder, mend=f"add {self.judged_by}; without them it can be "
                         "searched, served and pre-trained on, and nothing be measured")
 
+    def text_digest(self, unit: str) -> str:
+        """SHA-256 of the file's content, unpacked, so that packing it changes nothing, and of the unit's name."""
+        return content_digest(self.sources("texts", unit)[0], unit)
+
     def _listed(self, unit: str, split: str) -> dict[str, Any] | None:
         digest = self.part("qrels", unit, split).digest
         return next((own for own in listed().values() if digest in own["digests"].values()), None)
@@ -62,6 +67,8 @@ class Folder(Collection):
 
 class Elsewhere(Collection):
     """A collection that is not here. BadInput where its texts, queries or judgments are wanted."""
+
+    is_here = False
 
     def __init__(self, spec: str):
         own = listed()[spec]
@@ -73,11 +80,6 @@ class Elsewhere(Collection):
     def opens(cls, spec: str) -> bool:
         """A folder of texts that is listed, and not there."""
         return bool(listed().get(spec, {}).get("digests")) and not Path(spec).is_dir()
-
-    @property
-    def is_here(self) -> bool:
-        """It cannot."""
-        return False
 
     def texts(self, unit: str) -> Iterator[Text]:
         """They are not here."""

@@ -47,11 +47,7 @@ UNITS = {"passages": "passage", "documents": "document", "pass": "passage", "doc
 
 
 class MsMarcoFolder(Folder):
-    """Passages, documents or both from a folder.
-
-    Raises:
-        BadInput: for a folder without texts, and, on reading, for any line out of form.
-    """
+    """Passages, documents or both from a folder; BadInput for one without texts, and, on reading, for any line out of form."""
 
     judged_by = "queries.tsv (qid, text) and qrels.tsv"
 
@@ -136,10 +132,6 @@ class MsMarcoFolder(Folder):
                                f", or choose from {', '.join(judged)}" if judged else ""))
         return self._qrels.get((unit, split)) or self._qrels["", split]
 
-    def text_digest(self, unit: str) -> str:
-        """SHA-256 of the file's content, unpacked, so that packing it changes nothing."""
-        return lines.content_digest(self._texts[unit], unit)
-
     def sources(self, kind: str, *names: str) -> list[Path]:
         """The file, that of the queries with the judgments."""
         if kind == "texts":
@@ -199,10 +191,6 @@ class BeirFolder(Folder):
         if not (rows := list(lines.read_qrels(file, beir=True))):
             raise BadInput("no judgments in this file", file=file, mend="write `query_id doc_id grade` a line")
         return pd.DataFrame(rows, columns=["query_id", "doc_id", "relevance"])
-
-    def text_digest(self, unit: str) -> str:
-        """SHA-256 of the file's content, unpacked."""
-        return lines.content_digest(self._file("corpus.jsonl"), unit)
 
     def sources(self, kind: str, *names: str) -> list[Path]:
         """The file of the texts, or those of the queries and of the judgments that tell whose they are."""

@@ -23,28 +23,22 @@ def asking(source: str, revision: str | None) -> Iterator[None]:
     except (BadInput, NetworkNeeded, MemoryError):
         raise
     except Exception as error:
-        packages = {kind.__module__.partition(".")[0] for kind in type(error).__mro__}
+        message, packages = " ".join(str(error).split()), {kind.__module__.partition(".")[0] for kind in type(error).__mro__}
         if revision is None:
-            why = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
-            raise BadInput(f"no model can be read from this folder ({why})", file=source,
+            raise BadInput(f"no model can be read from this folder ({type(error).__name__}: {message[:200]})", file=source,
                            mend="see to its files, or save the model again by save_pretrained()") from error
         if not isinstance(error, OSError) and not packages & CLIENTS:
             raise
-        raise explanation(source, revision, error) from error
-
-
-def explanation(source: str, revision: str, error: Exception) -> BadInput | NetworkNeeded:
-    """What a failed download of a model means for the reader."""
-    message = " ".join(str(error).split())
-    if "safetensors" in message and "does not appear to have" in message:
-        return BadInput(f"the model {source} has no safetensors weights at revision {revision}",
-                        mend="name a revision that has them; or load the model where you trust it, save it by "
-                             "save_pretrained(), and give that folder")
-    return NetworkNeeded(
-        f"the model {source} at revision {revision} is not here and could not be fetched from the hub ({message[:200]}).\n"
-        f"Mend: connect to the network, and check name and revision; or fetch it elsewhere\n"
-        f"  hf download {source} --revision {revision} {' '.join(f'--include {chr(39)}{each}{chr(39)}' for each in FILES)}\n"
-        f"and put the folder models--{source.replace('/', '--')} that this makes in its cache there into\n  {cache()}")
+        if "safetensors" in message and "does not appear to have" in message:
+            raise BadInput(f"the model {source} has no safetensors weights at revision {revision}",
+                           mend="name a revision that has them; or load the model where you trust it, save it by "
+                                "save_pretrained(), and give that folder") from error
+        raise NetworkNeeded(
+            f"the model {source} at revision {revision} is not here and could not be fetched from the hub ({message[:200]}).\n"
+            f"Mend: connect to the network, and check name and revision; or fetch it elsewhere\n"
+            f"  hf download {source} --revision {revision} {' '.join(f'--include {chr(39)}{each}{chr(39)}' for each in FILES)}\n"
+            f"and put the folder models--{source.replace('/', '--')} that this makes in its cache there into\n  {cache()}"
+        ) from error
 
 
 def cache() -> Path:
@@ -86,12 +80,8 @@ def commit(source: str, revision: str, kind: str = "model") -> str:
 
 
 def fetch(source: str, revision: str) -> Path:
-    """A model's files, those that are not here yet fetched; the hub's client goes on with what was interrupted.
-
-    Raises:
-        NetworkNeeded: if they cannot be.
-        BadInput: if the revision has no safetensors weights.
-    """
+    """A model's files, those that are not here yet fetched; the hub's client goes on with what was interrupted. Errors are those
+    of `asking`."""
     from huggingface_hub import snapshot_download
 
     with asking(source, revision):

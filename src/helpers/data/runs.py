@@ -58,12 +58,8 @@ def _score_texts(run: pd.DataFrame) -> Any:
 
 def read_trec(file: Path | str) -> pd.DataFrame:
     """Read a TREC run, plain or gzip, below a header of ir_metadata if it has one. What is odd, and no error, is told: lines that
-    stand twice, and ranks that contradict the scores, which count.
-
-    Raises:
-        BadInput: naming the line, for a wrong number of columns, an odd id, a score that is no number, or a document with two
-            scores.
-    """
+    stand twice, and ranks that contradict the scores, which count. BadInput, naming the line, for a wrong number of columns, an
+    odd id, a score that is no number, or a document with two scores."""
     run = as_written(file)
     if len(other := contradicted(run)):
         ledger.warn(f"{file}: the ranks of {len(other)} queries, {other[0]!r} among them, contradict their scores, which count")
@@ -165,10 +161,8 @@ def queries(parts: list, sample: int, seed: int, answer_types: list | None = Non
     """The queries of one or more splits; `sample` of each split drawn with the seed, 0 for all of them.
 
     The order is the collection's, so that a larger sample of the same seed adds queries without reordering. Asking for
-    more queries than there are gives all of them. With `answer_types`, only queries that carry one of these labels.
-
-    Raises:
-        BadInput: if types are wanted of queries without labels, or none of the queries has one of them.
+    more queries than there are gives all of them. With `answer_types`, only queries that carry one of these labels; BadInput if
+    none does.
     """
     frames = [take(typed(part.load(), answer_types), sample, seed) for part in parts]
     return pd.concat(frames, ignore_index=True)

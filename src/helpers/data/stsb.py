@@ -35,11 +35,8 @@ def _from_recipe(description: dict[str, Any]) -> File:
 
 
 def pairs(source: str, split: str) -> Step:
-    """The scored pairs of a split: columns pair_id, score (0 to 5), sentence1, sentence2.
-
-    Raises:
-        BadInput: for a hub dataset without revision.
-    """
+    """The scored pairs of a split: columns pair_id, score (0 to 5), sentence1, sentence2; BadInput for a hub dataset without
+    revision."""
     if not source.startswith("hub:"):
         return stsb_pairs(stsb_file(split, source))
     name, _, revision = source.removeprefix("hub:").partition("@")
@@ -50,11 +47,8 @@ def pairs(source: str, split: str) -> Step:
 
 @step(version=1, form="table")
 def stsb_pairs(file: File) -> pd.DataFrame:
-    """A file of the benchmark: columns pair_id, score, sentence1, sentence2.
-
-    Raises:
-        BadInput: for a missing file, a line with too few columns, or a score that is not a number from 0 to 5.
-    """
+    """A file of the benchmark, as `pairs` gives it; BadInput for a missing file, a line with too few columns, or a score that is
+    not a number from 0 to 5."""
     if not file.is_here:
         raise BadInput("the STS benchmark is not here, and no recorded run answers this", file=file.path, mend=MEND)
     split, rows = file.path.stem.removeprefix("sts-"), []
@@ -71,12 +65,7 @@ def stsb_pairs(file: File) -> pd.DataFrame:
 
 @step(version=1, form="table")
 def stsb_of_the_hub(name: str, revision: str, split: str) -> pd.DataFrame:
-    """A split of a hub dataset: columns pair_id, score, sentence1, sentence2.
-
-    Raises:
-        NetworkNeeded: if it cannot be fetched.
-        BadInput: if it lacks one of the columns.
-    """
+    """A split of a hub dataset, as `pairs` gives it; NetworkNeeded if it cannot be fetched, BadInput if it lacks a column."""
     from datasets import load_dataset
 
     try:

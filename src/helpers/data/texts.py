@@ -22,13 +22,9 @@ from helpers.steps import ledger, step
 
 @step(version=1, form="folder")
 def text_store(texts: Part, *, folder: Path) -> None:
-    """Stream the texts of a collection into a keyed SQLite file.
-
-    Raises:
-        BadInput: if an id stands twice, naming it and its 1-based position; if there are no texts.
-    """
+    """Stream the texts of a collection into a keyed SQLite file; see `write_store`."""
     files = texts.sources()
-    write_store(folder, texts.stream(), files[0] if len(files) == 1 else texts.collection.spec)
+    write_store(folder, texts.load(), files[0] if len(files) == 1 else texts.collection.spec)
 
 
 @step(version=1, form="folder")
@@ -45,7 +41,8 @@ def candidate_store(store: Path, run: pd.DataFrame, candidates: int, *, folder: 
 
 
 def write_store(folder: Path, texts: Iterable[Text], source: Path | str | None = None) -> None:
-    """Write texts in their order; BadInput, with their source, for an id that stands twice, or where a source has no texts."""
+    """Write texts in their order; BadInput, with their source, for an id that stands twice, with its 1-based position, or where a
+    source has no texts."""
     position, blank = 0, list[str]()
     with closing(sqlite3.connect(folder / "texts.sqlite")) as db, db:
         db.execute("CREATE TABLE texts (position INTEGER PRIMARY KEY, doc_id TEXT UNIQUE, title TEXT, body TEXT)")
@@ -113,12 +110,7 @@ QUERY_SPLITS = ("train", "dev", "test")
 
 
 def articles_of(qrels: pd.DataFrame, min_relevance: int) -> set[str]:
-    """The articles of a split: those that answer one of its queries.
-
-    Args:
-        qrels: the split's judgments of documents.
-        min_relevance: the lowest grade that counts as an answer.
-    """
+    """The articles of a split, by its judgments of documents: those that answer one of its queries."""
     return set(qrels.loc[qrels["relevance"] >= min_relevance, "doc_id"])
 
 
@@ -129,16 +121,8 @@ def article_of(doc_id: str, articles: Container[str]) -> str | None:
 
 @step(version=1, form="folder")
 def split_store(store: Path, qrels: pd.DataFrame, min_relevance: int, *, folder: Path) -> None:
-    """The text store of a split's articles, in the order of the whole.
-
-    Args:
-        store: the text store of documents or of their passages.
-        qrels: the split's judgments of documents.
-        min_relevance: see `articles_of`.
-
-    Raises:
-        BadInput: if none of the texts belongs to the split.
-    """
+    """The text store of a split's articles, or of their passages, in the order of the whole, by the split's judgments of
+    documents; BadInput if none of the texts belongs to it."""
     articles = articles_of(qrels, min_relevance)
     kept = [text for text in Texts(store) if article_of(text.doc_id, articles)]
     if not kept:
@@ -149,11 +133,7 @@ def split_store(store: Path, qrels: pd.DataFrame, min_relevance: int, *, folder:
 
 @functools.lru_cache(maxsize=4)
 def splits_of(collection: Collection) -> dict[str, str]:
-    """The split of each article of a collection that is split by article.
-
-    Raises:
-        BadInput: if it is not: an article answers queries of two splits.
-    """
+    """The split of each article of a collection that is split by article; BadInput if one answers queries of two splits."""
     splits: dict[str, str] = {}
     for split in QUERY_SPLITS:
         for article in articles_of(collection.qrels("document", split), collection.relevant_from("document", split)):
@@ -164,10 +144,5 @@ def splits_of(collection: Collection) -> dict[str, str]:
 
 
 def split_of(doc_id: str, splits: Mapping[str, str]) -> str:
-    """The split of a text's article, "" for an article of none.
-
-    Args:
-        doc_id: of a document or a passage.
-        splits: by article, see `splits_of`.
-    """
+    """The split of the article of a document or a passage, by `splits_of`; "" for an article of none."""
     return splits.get(article_of(doc_id, splits) or "", "")

@@ -13,7 +13,7 @@ from helpers.data.runs import COLUMNS, cut
 from helpers.data.texts import Texts
 from helpers.data.windows import WindowTokens, doc_of, query_ids
 from helpers.networks.encoder import PASSAGE, QUERY, inputs, wrapped
-from helpers.networks.fine_tuning import PairDataset, RankerTraining, parted
+from helpers.networks.fine_tuning import RankerTraining, parted
 from helpers.registry import Registry
 from helpers.steps import step
 
@@ -150,13 +150,14 @@ def examples(pairs: pd.DataFrame, qrels: pd.DataFrame, min_relevance: int, queri
     return by_query
 
 
-def split(by_query: dict[str, Example], evaluation_queries: int, seed: int, negatives: int) -> tuple[PairDataset, PairDataset]:
+def split(by_query: dict[str, Example], evaluation_queries: int, seed: int,
+          negatives: int) -> tuple[list[Any], list[Any]]:
     """The examples of training queries, each with so many negatives, and of held-out ones, drawn with the seed: at most a tenth.
 
     The held-out ones keep all negatives, which the accuracy needs.
     """
     train, evaluation = parted(by_query, evaluation_queries, seed)
-    return PairDataset([{**example, "negatives": example["negatives"][:negatives]} for example in train.examples]), evaluation
+    return [{**example, "negatives": example["negatives"][:negatives]} for example in train], evaluation
 
 
 def batch(examples: Sequence[Example], pad: int, token_types: bool) -> dict[str, Any]:

@@ -61,9 +61,9 @@ def bi_encoder(pairs: pd.DataFrame, qrels: pd.DataFrame, min_relevance: int, que
     if training.stop_after is not None:
         trainer.add_callback(Ending(training.stop_after))
     fine_tuning.fit(trainer)
-    texts = [ids for example in train.examples for ids in (example["query"], example["input_ids"], *example["negatives"])]
+    texts = [ids for example in train for ids in (example["query"], example["input_ids"], *example["negatives"])]
     fine_tuning.save(folder, encoder, tokenizer, {
-        "queries": len(train), "negatives": sum(len(example["negatives"]) for example in train.examples),
+        "queries": len(train), "negatives": sum(len(example["negatives"]) for example in train),
         "evaluation_queries": len(evaluation), "steps": trainer.state.global_step, "parameters": encoder.num_parameters(),
         "tokens": sum(len(ids) for ids in texts),
         "log": fine_tuning.logged(trainer, "step", "epoch", "loss", "eval_loss", "eval_accuracy", "learning_rate")})
@@ -121,6 +121,6 @@ def distilled_encoder(queries: pd.DataFrame, store: Path, tokens: Path, backbone
     fine_tuning.fit(trainer)
     fine_tuning.save(folder, student, tokenizer, {
         "texts": len(train), "evaluation_texts": len(evaluation), "steps": trainer.state.max_steps,
-        "tokens": sum(len(example["input_ids"]) for example in train.examples), "parameters": student.num_parameters(),
+        "tokens": sum(len(example["input_ids"]) for example in train), "parameters": student.num_parameters(),
         "trained_parameters": student.num_parameters(only_trainable=True), "teacher_parameters": teacher.num_parameters(),
         "log": fine_tuning.logged(trainer, "step", "epoch", "loss", "eval_loss", "learning_rate")})

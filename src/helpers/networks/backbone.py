@@ -100,11 +100,8 @@ class Backbone:
     def build(self, auto_class: Any, whole: bool = False, **config: Any) -> Any:
         """Load it as a `transformers` auto class, keeping the chosen layers; `config` overrides its configuration.
 
-        A head that the weights lack is initialised here, unless the model is wanted `whole`: seed before calling.
-
-        Raises:
-            NetworkNeeded: if the weights have to come from the hub, and cannot.
-            BadInput: if this revision has no safetensors there, if a folder cannot be read, or if its weights lack a part.
+        A head that the weights lack is initialised here, unless the model is wanted `whole`: seed before calling. Errors are
+        those of `hub.asking`, and BadInput for weights that lack a part.
         """
         from transformers.utils import logging
 
@@ -139,12 +136,8 @@ def read_tokenizer(source: Path | str, revision: str | None = None) -> Any:
 
 
 def resolve(spec: str) -> Backbone:
-    """The backbone that a spec names.
-
-    Raises:
-        BadInput: for an unknown form, a folder without safetensors, a hub model without revision, or packaged weights
-            whose digest is not the published one.
-    """
+    """The backbone that a spec names; BadInput for an unknown form, a folder without safetensors, a hub model without revision,
+    or packaged weights whose digest is not the published one."""
     if match := re.fullmatch(r"packaged(?::([0-5](?:,[0-5])*))?", spec):  # it has six layers
         layers = tuple(int(n) for n in match[1].split(",")) if match[1] else None
         return Backbone(spec, str(_packaged()), layers)
@@ -202,11 +195,7 @@ def save_trained(model: Any, folder: Path, backbone: Backbone) -> None:
 
 
 def with_trained(model: Any, folder: Path) -> Any:
-    """Put the weights of a folder of `save_trained` into a model of the same kind (in place).
-
-    Raises:
-        ValueError: if it has others.
-    """
+    """Put the weights of a folder of `save_trained` into a model of the same kind (in place); ValueError if it has others."""
     from safetensors.torch import load_file
 
     unknown = model.load_state_dict(load_file(folder / "model.safetensors"), strict=False).unexpected_keys

@@ -55,8 +55,6 @@ def normalised(vectors: Any) -> Any:
     return vectors / vectors.norm(dim=-1, keepdim=True)
 
 
-# The encoder of a bi-encoder: loading it, its inputs, and texts as vectors.
-
 QUERY, PASSAGE = 0, 1  # token types, where they are told apart (RepBERT, Zhan et al. 2020, footnote 2)
 DROPOUTS = ("hidden_dropout_prob", "attention_probs_dropout_prob", "dropout", "attention_dropout")  # DistilBERT: the last two
 
@@ -163,8 +161,6 @@ class Encoder:
         return torch.nn.utils.rnn.pad_sequence(states.split(lengths), batch_first=True), mask.to(states.device)
 
 
-# Models of others read, and this book's models written as a folder that others load.
-
 # A whole model that somebody else trained, and the bi-encoder among such, read by sentence-transformers as its own files say.
 #
 # `modules.json` names the modules and their folders, `1_Pooling/config.json` the pooling, `sentence_bert_config.json` the length,
@@ -211,13 +207,8 @@ def load_settings(model: Backbone) -> dict[str, Any]:
 
 
 def bi_encoder(model: Backbone) -> Any:
-    """The model as a `SentenceTransformer`.
-
-    Raises:
-        BadInput: if it names no modules, one of another kind than `READ`, an unknown pooling, or a similarity that is neither the
-            cosine nor the inner product; or if weights of a module are pickled.
-        NetworkNeeded: if it has to come from the hub, and cannot.
-    """
+    """The model as a `SentenceTransformer`. Errors are those of `hub.asking`, and BadInput if it names no modules, one of
+    another kind than `READ`, an unknown pooling, or a similarity that is neither cosine nor dot, or pickled weights."""
     from sentence_transformers import SentenceTransformer
 
     with hub.asking(model.source, model.revision):
@@ -277,11 +268,8 @@ def write_of(source: Any, folder: Path) -> bool:
 
 def write_whole(trained: Path, folder: Path, max_length: int, activation: str) -> None:
     """Write a fine-tuned model so that `transformers` and sentence-transformers' `CrossEncoder` read it; the activation is a
-    module of `torch.nn.modules`. This book cuts long queries besides, see `query_length`.
-
-    Raises:
-        BadInput: for a Longformer, whose global attention is set by this book's code and not by its weights.
-    """
+    module of `torch.nn.modules`. This book cuts long queries besides, see `query_length`. BadInput for a Longformer, whose global
+    attention is set by this book's code and not by its weights."""
     from transformers import AutoModelForSequenceClassification
 
     origin = Backbone("", str(trained))

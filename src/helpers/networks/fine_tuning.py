@@ -1,4 +1,4 @@
-"""What all trainings share: their settings, the texts held out, the loop of `transformers.Trainer`, and early stopping."""
+"""What all trainings share: their settings, the texts held out, and the loop of `transformers.Trainer`."""
 
 import functools
 import inspect
@@ -13,17 +13,8 @@ import pandas as pd
 from helpers.networks.checkpoints import DRAFT, Checkpoints
 from helpers.steps import Step, numerics, step
 
-# Settings of trainings: declared and documented here once, held by what chapters compose, bound to steps by name.
-#
-# A system such as `ListwiseReranker` inherits its settings, and gives them to its training step by name:
-#
-#     @step(version=1, form="folder")
-#     @by_name
-#     def listwise_cross_encoder(groups: pd.DataFrame, ..., training: ListwiseTraining, *, folder: Path) -> None: ...
-#
-#     listwise_cross_encoder(groups, ..., **self.settings(ListwiseTraining))
-#
-# In the step's recipe the settings stand one by one, `epochs` and the others, so that keys do not depend on how they are grouped.
+# Settings of trainings, declared and documented here once. A system such as `ListwiseReranker` inherits them, and gives them to
+# its step by name, `**self.settings(ListwiseTraining)`. In a recipe they stand one by one: keys do not depend on their grouping.
 
 SPECIAL = 3  # tokens of a pair: [CLS] and two [SEP]
 
@@ -108,25 +99,12 @@ def by_name(function: Callable[..., Any]) -> Callable[..., Any]:
 
 # What the trainings by `transformers.Trainer` share: the examples, the settings, the loop and its log.
 
-@dataclass
-class PairDataset:
-    """Examples as token ids, in the shape that `transformers.Trainer` reads."""
-
-    examples: list[dict[str, Any]]
-
-    def __len__(self) -> int:
-        return len(self.examples)
-
-    def __getitem__(self, number: int) -> dict[str, Any]:
-        return self.examples[number]
-
-
-def parted(examples: Mapping[str, Any], number: int, seed: int) -> tuple[PairDataset, PairDataset]:
+def parted(examples: Mapping[str, Any], number: int, seed: int) -> tuple[list[Any], list[Any]]:
     """The examples to learn from and, by their names, those that are held out: so many, at most a tenth, drawn with the seed."""
     names = pd.Series(list(examples), dtype=object)
     apart = set(names.sample(n=min(number, max(1, len(names) // 10)), random_state=seed))
-    train, evaluation = ([one for name, one in examples.items() if (name in apart) == side] for side in (False, True))
-    return PairDataset(train), PairDataset(evaluation)
+    return ([one for name, one in examples.items() if name not in apart],
+            [one for name, one in examples.items() if name in apart])
 
 
 def collator(tokenizer: Any) -> Any:
@@ -181,7 +159,7 @@ def summary(trainer: Any) -> dict[str, Any]:
     """Size, duration and losses of a training: the content of `log.json`."""
     parts = getattr(trainer, "logged", ())  # of a loss that has several
     log = logged(trainer, "step", "epoch", "loss", "eval_loss", "learning_rate", *parts)
-    model, examples = trainer.model, trainer.train_dataset.examples
+    model, examples = trainer.model, trainer.train_dataset
     return {"pairs": len(examples), "positives": sum(e["labels"][0] for e in examples),
             "evaluation_pairs": len(trainer.eval_dataset), "steps": trainer.state.max_steps,
             "parameters": model.num_parameters(), "trained_parameters": model.num_parameters(only_trainable=True),
@@ -226,28 +204,3 @@ def seed_everything(seed: int) -> None:
     from transformers import set_seed
 
     set_seed(seed)
-
-
-# Early stopping, observed rather than done: the training goes on, and the model it would have kept is kept beside.
-
-@dataclass
-class LowestLoss:
-    """Where the evaluation loss is lowest, until it has not fallen for `patience` evaluations."""
-
-    patience: int
-    lowest: float = float("inf")
-    best_step: int = 0  # of the lowest loss
-    stopped_at: int | None = None  # where the training would have ended; None if it would not
-    waited: int = 0  # evaluations since the lowest
-
-    def falls(self, step: int, loss: float) -> bool:
-        """Take note of an evaluation; whether its weights are the ones to keep so far."""
-        if self.stopped_at is not None:
-            return False
-        if loss < self.lowest:
-            self.lowest, self.best_step, self.waited = loss, step, 0
-            return True
-        self.waited += 1
-        if self.waited >= self.patience:
-            self.stopped_at = step
-        return False

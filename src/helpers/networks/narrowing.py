@@ -27,10 +27,7 @@ def narrowed(encoder: Any, rows: Sequence[Sequence[int]], width: int) -> Any:
 
     Args:
         rows: token ids of texts, special ones included, on which it is fitted: several thousand tokens.
-        width: dimensions of its states.
-
-    Raises:
-        BadInput: for a width that is no number of whole heads, or larger than the encoder's.
+        width: dimensions of its states; BadInput for one that is no number of whole heads, or larger than the encoder's.
     """
     from transformers import AutoModel
 

@@ -9,22 +9,14 @@ by PyTorch's variable-length attention. In bfloat16 on a CPU the weights are kep
 """
 
 import functools
-from collections.abc import Sequence
-from itertools import chain
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
+from itertools import chain, groupby
+from typing import Any
 
 import numpy as np
 
 TOKENS_AT_ONCE = 512  # of texts of one length, on a CPU: their attention's scores stay in a core's second cache
-
-
-class Group(NamedTuple):
-    """Neighbouring texts of one length: the first one's number and first token, how many they are, and tokens of each."""
-
-    text: int
-    token: int
-    texts: int
-    length: int
 
 
 def supports(encoder: Any) -> bool:
@@ -33,17 +25,8 @@ def supports(encoder: Any) -> bool:
     config, name, device = encoder.config, type(encoder).__name__, encoder.device.type
     if name not in ("BertModel", "MPNetModel") or config.hidden_act != "gelu" or getattr(config, "is_decoder", False):
         return False
-    return device == "cpu" or (name == "BertModel" and device == "cuda" and _has_variable_length(encoder))
-
-
-def _has_variable_length(encoder: Any) -> bool:
-    import torch
-
-    try:
-        from torch.nn.attention.varlen import varlen_attn  # noqa: F401
-    except ImportError:
-        return False
-    return encoder.dtype in (torch.bfloat16, torch.float16)
+    return device == "cpu" or (name == "BertModel" and device == "cuda" and encoder.dtype.itemsize == 2
+                               and find_spec("torch.nn.attention.varlen") is not None)  # which takes two bytes a number
 
 
 class Packed:
@@ -93,30 +76,28 @@ class _Texts:
         self.positions = torch.from_numpy(np.arange(self.tokens) - np.repeat(starts, lengths)).to(device)
         self.starts = torch.from_numpy(starts).to(device)
         self.bounds = torch.from_numpy(np.concatenate([[0], ends]).astype(np.int32)).to(device)
-        self.groups = list(_groups(lengths, starts.tolist())) if device.type == "cpu" else []
+        self.groups = list(_groups(lengths)) if device.type == "cpu" else []
 
 
-def _groups(lengths: list[int], starts: list[int]) -> Any:
-    first = 0
-    for number in range(1, len(lengths) + 1):
-        room = max(1, TOKENS_AT_ONCE // max(1, lengths[first]))
-        if number == len(lengths) or lengths[number] != lengths[first] or number - first == room:
-            yield Group(first, starts[first], number - first, lengths[first])
-            first = number
+def _groups(lengths: list[int]) -> Iterator[tuple[int, int]]:
+    """Neighbouring texts of one length, no more than are computed at once: how many they are, and tokens of each."""
+    for length, same in groupby(lengths):
+        texts, room = len(list(same)), max(1, TOKENS_AT_ONCE // max(1, length))
+        yield from ((min(room, texts - first), length) for first in range(0, texts, room))
 
 
 def _attention_on_cpu(queries: Any, keys: Any, values: Any, texts: _Texts) -> Any:
     """Softmax attention, group by group; (tokens, heads, dimensions of a head) each, or one query a text."""
     import torch
 
-    tokens = [group.texts * group.length for group in texts.groups]
-    rows = tokens if len(queries) == texts.tokens else [group.texts for group in texts.groups]
+    tokens = [number * length for number, length in texts.groups]
+    rows = tokens if len(queries) == texts.tokens else [number for number, _ in texts.groups]
     queries, attended = queries * queries.shape[-1] ** -0.5, []
     # split as a whole: the gradient of a slice would be as large as what it was cut from
-    for group, *parts in zip(texts.groups, queries.split(rows), keys.split(tokens), values.split(tokens), strict=True):
-        query, key, value = (part.unflatten(0, (group.texts, -1)).transpose(1, 2) for part in parts)
+    for (number, length), *parts in zip(texts.groups, queries.split(rows), keys.split(tokens), values.split(tokens), strict=True):
+        query, key, value = (part.unflatten(0, (number, -1)).transpose(1, 2) for part in parts)
         scores = query @ key.transpose(2, 3)
-        weights, total = _weights(scores if texts.bias is None else scores + texts.bias[:, :query.shape[2], :group.length])
+        weights, total = _weights(scores if texts.bias is None else scores + texts.bias[:, :query.shape[2], :length])
         mixed = weights @ value if total is None else weights @ value / total
         attended.append(mixed.transpose(1, 2).flatten(0, 1))
     return torch.cat(attended)

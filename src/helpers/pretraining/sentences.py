@@ -151,8 +151,7 @@ def _trained_vectors(train: pd.DataFrame, test: pd.DataFrame, columns: Sequence[
         training = Training(**schedule.settings(Schedule), weight_decay=WEIGHT_DECAY, dropout=0.0)
         arguments = fine_tuning.training_arguments(checkpoints, len(examples), training, evaluations=1)
         arguments.eval_strategy, arguments.remove_unused_columns = "no", False
-        fine_tuning.fit(Trainer(model=SentenceModel(encoder, pooling, margin), args=arguments,
-                                train_dataset=fine_tuning.PairDataset(examples),
+        fine_tuning.fit(Trainer(model=SentenceModel(encoder, pooling, margin), args=arguments, train_dataset=examples,
                                 data_collator=partial(batch, pad=tokenizer.pad_token_id)))
     with tempfile.TemporaryDirectory() as folder:
         encoder.save_pretrained(folder)

@@ -9,7 +9,7 @@ import pandas as pd
 from helpers.data.windows import WindowTokens
 from helpers.networks import fine_tuning
 from helpers.networks.backbone import Backbone, attention, keep_layers
-from helpers.networks.fine_tuning import PairDataset, RankerTraining, Settings, by_name
+from helpers.networks.fine_tuning import RankerTraining, Settings, by_name
 from helpers.reranking.groups import of_held_out
 from helpers.reranking.listwise import as_inputs
 from helpers.reranking.losses import PARTS
@@ -55,7 +55,7 @@ def distilled_cross_encoder(teacher: Path, pairs: pd.DataFrame, queries: pd.Data
     examples = [{"input_ids": ids, "token_type_ids": types, "labels": [label]}
                 for (ids, types), label in zip(inputs, labels.tolist(), strict=True)]
     apart = of_held_out(pairs, training.evaluation_queries, held_out_seed)
-    train, evaluation = (PairDataset([examples[n] for n in np.flatnonzero(side)]) for side in (~apart, apart))
+    train, evaluation = ([examples[n] for n in np.flatnonzero(side)] for side in (~apart, apart))
     fine_tuning.seed_everything(training.seed)
     taught_by = origin.build(AutoModelForSequenceClassification, attn_implementation=attention()).eval()
     began = origin if start is None else Backbone("", str(start))

@@ -21,7 +21,7 @@ from helpers.data.windows import WindowTokens, pair_ids, query_ids
 from helpers.errors import BadInput
 from helpers.networks.backbone import Backbone, attention, configuration, save_trained
 from helpers.networks.checkpoints import Checkpoints
-from helpers.networks.fine_tuning import LowestLoss, RankerTraining, by_name, seed_everything
+from helpers.networks.fine_tuning import RankerTraining, by_name, seed_everything
 from helpers.networks.inference import packed_logits, padded_logits, reads_packed
 from helpers.networks.longformer import as_studied
 from helpers.reranking.groups import Groups, of_held_out
@@ -78,14 +78,14 @@ def listwise_cross_encoder(groups: pd.DataFrame, queries: pd.DataFrame, store: P
         save(model, tokenizer, backbone, checkpoints / STOPPED)
         adjust(model, trainable or "all")
 
-    log, watched = fit(model, training, data.train, loss_of, lambda: mean_loss(loss_of, data.held_out, training.batch_size),
-                       checkpoints, patience, stopped)
+    log = fit(model, training, data.train, loss_of, lambda: mean_loss(loss_of, data.held_out, training.batch_size),
+              checkpoints, patience, stopped)
     read = len(data.train) * training.epochs  # groups, of which the first text is relevant, if there are labels
     finish(model, tokenizer, backbone, folder, log, {
         "pairs": read * data.size, "positives": read * int(groups["label"].iloc[0]),
         "evaluation_pairs": len(data.held_out) * data.size},
-        {"best_step": watched.best_step, "stopped_at": watched.stopped_at} if watched else {})
-    if watched:
+        {} if patience is None else early_stopping(log, patience))
+    if patience is not None:
         shutil.copytree(checkpoints / STOPPED, folder / STOPPED)
 
 
@@ -124,9 +124,9 @@ def mean_loss(loss_of: Callable[[np.ndarray], Any], numbers: np.ndarray, at_once
 
 def fit(model: Any, training: RankerTraining, learned: np.ndarray, loss_of: Callable[[np.ndarray], Any],
         held_out_loss: Callable[[], float], checkpoints: Path, patience: int | None = None,
-        stopped: Callable[[], None] = lambda: None) -> tuple[list[dict[str, float]], LowestLoss | None]:
+        stopped: Callable[[], None] = lambda: None) -> list[dict[str, float]]:
     """Train, in batches whose order seed and epoch decide (an incomplete one is left out); the log, a line an evaluation, the
-    first before the training, and, with `patience`, where early stopping would end it.
+    first before the training.
 
     Args:
         learned: the numbers of the examples, at least a batch of them.
@@ -139,8 +139,7 @@ def fit(model: Any, training: RankerTraining, learned: np.ndarray, loss_of: Call
     steps = a_pass * training.epochs
     optimizer, schedule = optimiser(model, training, steps)
     kept, parts = Checkpoints(checkpoints), {"model": model, "optimizer": optimizer, "schedule": schedule}
-    state: dict[str, Any] = {"step": 0, "log": [], "running": [], "watched": {"patience": patience}} | kept.resume(parts)
-    watched = None if patience is None else LowestLoss(**state["watched"])
+    state: dict[str, Any] = {"step": 0, "log": [], "running": []} | kept.resume(parts)
     every, log = max(1, -(-steps // training.evaluations)), state["log"]
     if not state["step"]:
         log.append({"step": 0, "eval_loss": held_out_loss()})
@@ -163,10 +162,23 @@ def fit(model: Any, training: RankerTraining, learned: np.ndarray, loss_of: Call
                             "loss": float(np.mean([float(one) for one in state["running"]])), "eval_loss": held_out_loss()})
                 state["running"].clear()
                 shown.set_postfix_str(f"loss {log[-1]['loss']:.3f}", refresh=False)
-                if watched and watched.falls(state["step"], log[-1]["eval_loss"]):
+                if patience is not None and early_stopping(log, patience)["best_step"] == state["step"]:
                     stopped()
-            kept.keep(state["step"], parts, state | {"watched": watched and vars(watched)})
-    return log, watched
+            kept.keep(state["step"], parts, state)
+    return log
+
+
+def early_stopping(log: list[dict[str, float]], patience: int) -> dict[str, int | None]:
+    """`best_step`, that of the lowest evaluation loss until it has not fallen for `patience` evaluations, and `stopped_at`, where
+    the training would end then; None if it would not."""
+    lowest, best_step, waited = float("inf"), 0, 0
+    for line in log[1:]:  # the first is from before the training
+        waited += 1
+        if line["eval_loss"] < lowest:
+            lowest, best_step, waited = line["eval_loss"], int(line["step"]), 0
+        elif waited >= patience:
+            return {"best_step": best_step, "stopped_at": int(line["step"])}
+    return {"best_step": best_step, "stopped_at": None}
 
 
 def finish(model: Any, tokenizer: Any, backbone: Backbone, folder: Path, log: list[dict[str, float]], sizes: dict[str, int],
@@ -276,7 +288,7 @@ def pointwise_cross_encoder(pairs: pd.DataFrame, queries: pd.DataFrame, store: P
         model.train()
         return value
 
-    log, _ = fit(model, training, learned, loss_of, held_out_loss, checkpoints)
+    log = fit(model, training, learned, loss_of, held_out_loss, checkpoints)
     finish(model, tokenizer, backbone, folder, log, {
         "pairs": len(learned) * training.epochs, "positives": int(labels[learned].sum()) * training.epochs,
         "evaluation_pairs": len(watched)}, {})

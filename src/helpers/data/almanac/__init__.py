@@ -14,7 +14,6 @@ with its own.
 """
 
 import functools
-import re
 from collections import defaultdict
 from collections.abc import Iterator
 from itertools import accumulate, islice
@@ -35,6 +34,7 @@ from helpers.steps import digests, recipe
 class Almanac(Collection):
     """1,000 articles of six sections, 5,994 typed and styled queries, 60 broad topics with graded judgments."""
 
+    form = r"almanac(/[1-9]\d*)?"
     name = "The Almanac"
     licence = "CC0 1.0"
     split_by_article = True
@@ -45,11 +45,6 @@ class Almanac(Collection):
         """The whole, or a part of it."""
         self.spec = spec
         self.every = int(spec.partition("/")[2] or 1)  # of so many articles the first
-
-    @classmethod
-    def opens(cls, spec: str) -> bool:
-        """Its name, or that of a part of it."""
-        return re.fullmatch(r"almanac(/[1-9]\d*)?", spec) is not None
 
     def articles(self) -> Iterator[dict[str, Any]]:
         """Stream the articles as they are stored: doc_id, domain, title, sections of heading and text."""
@@ -185,10 +180,7 @@ def words_of(article: Article) -> int:
 
 
 def sizes(words: list[int], random: Random) -> list[int] | None:
-    """How many articles each document takes, drawn anew where they leave a rest; None if there is no way to leave none.
-
-    Args:
-        words: of each article.
+    """How many articles of so many words each document takes, drawn anew where they leave a rest; None if they always leave one.
     """
     if not words:
         return []
@@ -207,6 +199,7 @@ def places(parts: int, random: Random) -> Iterator[int]:
 class LongAlmanac(Almanac):
     """Each article stands in one document at most, with others of its split; a document's grade is that of its best part."""
 
+    form = f"{Almanac.form}/long(-early)?"
     name = "The Almanac, long documents"
     seed = 1  # of the cuts and of the leads
 
@@ -215,11 +208,6 @@ class LongAlmanac(Almanac):
         self._home, _, order = spec.rpartition("/")
         super().__init__(self._home)
         self.spec, self.early = spec, order == "long-early"
-
-    @classmethod
-    def opens(cls, spec: str) -> bool:
-        """The name of the Almanac, or of a part of it, and then the order."""
-        return re.fullmatch(r"almanac(/[1-9]\d*)?/long(-early)?", spec) is not None
 
     @property
     def home(self) -> str:
