@@ -215,22 +215,16 @@ def beside(values: dict[str, Any], given: dict[str, Any], defaults: dict[str, An
     published runs for its queries; where one of them is missing, the templates' defaults."""
     changed: dict[str, Any] = {}
     for name, folder in given.items():
-        before, files = values[name], list[str]()
-        if isinstance(before, str) and isinstance(folder, str):
-            before, folder = with_relevance(before)[0], with_relevance(folder)[0]
-
-        def moved(value: Any, before: Any = before, folder: Any = folder, files: list[str] = files) -> Any:
-            if isinstance(value, list):
-                return [moved(item) for item in value]
-            if not isinstance(value, str) or not value.startswith(f"{before}/"):
-                return value
-            files.append(f"{folder}{value.removeprefix(before)}")
-            return files[-1]
-
-        if isinstance(before, str) and "/" in before and ":" not in before:
-            others = {other: own for other, value in values.items() if other not in given and (own := moved(value)) != value}
-            whole = all((paths.ROOT / os.path.expanduser(file)).is_file() for file in files)
-            changed |= others if whole else {other: defaults[other] for other in others}
+        before = values[name]
+        if not isinstance(before, str) or "/" not in before or ":" in before:
+            continue
+        old, new = (json.dumps(f"{with_relevance(place)[0]}/")[:-1] for place in (before, folder))  # how a text begins
+        others = {other: json.loads(text.replace(old, new)) for other, value in values.items()
+                  if other not in given and old in (text := json.dumps(value))}
+        files = [file for value in others.values() for file in (value if isinstance(value, list) else [value])
+                 if file.startswith(json.loads(f'{new}"'))]
+        whole = all((paths.ROOT / os.path.expanduser(file)).is_file() for file in files)
+        changed |= others if whole else {other: defaults[other] for other in others}
     return changed
 
 
