@@ -15,12 +15,10 @@ from helpers.evaluation.significance import Interval
 from helpers.evaluation.verdicts import AGREES, DISAGREES, OPEN, SMALL, UNTESTED
 from helpers.pages import claims, page
 from helpers.pages.compare import verdict_badge
-from helpers.pages.fragments import Html, badge, cell, count, details, interval, marked, plain, signed, table
+from helpers.pages.fragments import Html, badge, cell, count, details, marked, plain, table
 from press import chapters, cite, comparison, execute, front_page, launch, others
 from press.edited import filled
-
-WHY = "its chapter was not run"
-UNRUN = {"verdict": UNTESTED, "key": None, "evidence": WHY, "reason": WHY}  # of a claim that no executed chapter has judged
+from press.front_page import UNRUN
 
 
 def write_all() -> None:
@@ -56,8 +54,9 @@ def scoreboard(data: list[dict[str, Any]]) -> str:
     tested, parts = lines_by_claim(data), []
     for study in published.STUDIES:
         name, shown = published.published_name(study), front_page.sorted_claims(study, tested)
-        rows = [[Html(front_page.link(claim, tested, "../")), front_page.claim_picture(claim, line),
-                 verdict_badge(line["verdict"])] for claim, line in shown]
+        rows = [[Html(front_page.link(claim, tested, "../")), front_page.picture(
+            claim.claim, front_page.effect_of(line), front_page.published_effect(claim), verdicts.WORDS[line["verdict"]]),
+            verdict_badge(line["verdict"])] for claim, line in shown]
         rows += [[Html(front_page.link(claim, tested, "../")), line["evidence"], verdict_badge(line["verdict"])]
                  for claim in claims.load().values() if claim.study == study and claim.unit
                  and (line := tested.get(claim.id, UNRUN))["verdict"] != UNTESTED]
@@ -118,7 +117,7 @@ def study_page(study: str, data: list[dict[str, Any]]) -> str:
             Html(front_page.link(claim, tested, "../")), claims.published_evidence(claim), shown,
             claims.verdict_cell(line["verdict"], line.get("control"))])
     seen = [tested[claim]["pair"]["detectable"] for claim, own in claims.load().items() if own.study == study and not own.unit
-            and tested.get(claim, {}).get("verdict", UNTESTED) != UNTESTED]
+            and tested.get(claim, UNRUN)["verdict"] != UNTESTED]
     sees = (f"Half of its tests would find a true difference of {plain(median(seen))}, or a smaller one, four times in five."
             if seen else "")
     waits = table(f"Claims of {name} that are not tested", claims.HEADER, left, numeric_from=9).text if left else "None."
@@ -245,10 +244,6 @@ def examples() -> str:
     """A row for each word: an interval that leads to it, and why; and sliders that give an interval its word."""
     rows = []
     for word, (own, why) in EXAMPLES.items():
-        shown: Any = "nothing was measured"
-        if own is not None:
-            shown = front_page.picture(own, None, f"A difference of {signed(own.mean)} with its interval "
-                                                  f"{interval(own.low, own.high, sign=True)}.")
-        rows.append([shown, verdict_badge(word), why])
+        rows.append([front_page.picture("difference", own) if own else "nothing was measured", verdict_badge(word), why])
     return table("Of a claim that one system ranks better than another", ("difference and its interval", "word", "why"), rows,
                  numeric_from=3).text + "\n\n" + filled("word_of.html")
