@@ -50,10 +50,9 @@ def installed() -> Html:
 
 def licence(package: Distribution) -> str:
     """What its metadata call it: an SPDX expression, classifiers, or a text; else the first line of its file."""
-    metadata = package.metadata  # parsed anew at every look
-    told = {name: metadata.get_all(name) or [] for name in ("Classifier", "License-Expression", "License")}
-    official = [one.rpartition(" :: ")[2] for one in told["Classifier"] if "License :: OSI Approved :: " in one]
-    if named := "".join(told["License-Expression"]) or "; ".join(official) or "".join(told["License"]).strip():
+    told = package.metadata.json
+    official = [one.rpartition(" :: ")[2] for one in told.get("classifier", ()) if "License :: OSI Approved :: " in one]
+    if named := str(told.get("license_expression") or "; ".join(official) or told.get("license", "")).strip():
         return named.splitlines()[0]
     return next((file.read_text().strip().splitlines()[0] for file in package.files or () if file.name == "LICENSE"), "")
 

@@ -91,7 +91,7 @@ def parameters(chapter: str, baseline: Page, variant: Page) -> str:
 def pairs(baseline: Page, variant: Page) -> dict[str, tuple[pd.DataFrame, pd.DataFrame]]:
     """The values of the systems that both pages measured on two queries or more, by label in the variant's order: on the baseline
     and on the variant, of the queries and the measures that both have."""
-    shared = {}
+    shared: dict[str, tuple[pd.DataFrame, pd.DataFrame]] = {}
     for label, after in variant.systems.items():
         if label in baseline.systems:
             new, old = after.values.align(baseline.systems[label].values, join="inner")

@@ -154,8 +154,7 @@ def sorted_claims(study: str, tested: Mapping[str, Mapping[str, Any]]) -> list[t
     """The claims with a measured effect, largest first, but for effects in a unit of their own (milliseconds)."""
     shown = [(claim, line) for claim in claims.load().values() if claim.study == study and not claim.unit
              and (line := tested.get(claim.id)) and "pair" in line]
-    shown.sort(key=lambda one: -one[1]["pair"]["mean"])
-    return shown
+    return sorted(shown, key=lambda one: -one[1]["pair"]["mean"])
 
 
 def published_effect(claim: Claim) -> float | None:

@@ -108,8 +108,7 @@ def study_page(study: str, data: list[dict[str, Any]]) -> str:
     """What a study asked and how, what became of each of its claims, and what the book could not test."""
     tested, name = lines_by_claim(data), published.published_name(study)
     about, first = paths.listed(paths.PUBLISHED / "studies.yaml")[study], published.about(study)
-    rows: list[list[Any]] = []
-    left: list[list[Any]] = []
+    rows, left = list[list[Any]](), list[list[Any]]()
     for claim in (own for own in claims.load().values() if own.study == study):
         line = tested.get(claim.id, UNRUN)
         shown = _linked(line["page"], line["key"], line["evidence"]) if line["key"] else line["evidence"]
@@ -202,15 +201,11 @@ def cite_page() -> str:
 
 
 def calibration_page() -> str:
-    """How often verdicts are wrong, from a simulation; without one it says how to make it."""
-    file = measurements.no_machines("verdicts")
-    return calibration(measurements.read(file)["sections"]["verdicts"]) if file.exists() else (
-        "# How far verdicts can be trusted\n\nNot simulated yet: `python -m bench --only verdicts` does it.\n")
-
-
-def calibration(simulated: dict[str, Any]) -> str:
-    """The page of a simulation's result, a row for each experiment."""
-    rows = []
+    """How often verdicts are wrong in simulated experiments, a row for each; without a simulation it says how to make one."""
+    file, rows = measurements.no_machines("verdicts"), []
+    if not file.exists():
+        return "# How far verdicts can be trusted\n\nNot simulated yet: `python -m bench --only verdicts` does it.\n"
+    simulated = measurements.read(file)["sections"]["verdicts"]
     for line in simulated["rows"]:
         seeds = [f"{number} seed{'s' * (number > 1)}" if number else "nothing trained" for number in line["seeds"]]
         told = [" and ".join(dict.fromkeys(seeds) if not any(line["seeds"]) else seeds) + ", paired" * line["paired"],
@@ -242,8 +237,7 @@ EXAMPLES: dict[str, tuple[Interval | None, str]] = {
 
 def examples() -> str:
     """A row for each word: an interval that leads to it, and why; and sliders that give an interval its word."""
-    rows = []
-    for word, (own, why) in EXAMPLES.items():
-        rows.append([front_page.picture("difference", own) if own else "nothing was measured", verdict_badge(word), why])
+    rows = [[front_page.picture("difference", own) if own else "nothing was measured", verdict_badge(word), why]
+            for word, (own, why) in EXAMPLES.items()]
     return table("Of a claim that one system ranks better than another", ("difference and its interval", "word", "why"), rows,
                  numeric_from=3).text + "\n\n" + filled("word_of.html")
