@@ -67,7 +67,7 @@ def export(chapter: str, profile: str, given: dict[str, str], names: Sequence[st
     values = execute.request(chapter, profile, given).values
     if (seen := dry_run.of_chapter(chapter, values, dry_run.catalogue())).shown:
         _chosen(chapter, seen, names)
-    whole = dry_run.in_full(chapter, values)
+    dry_run.execute(chapter, values, whole := dry_run.DryRun())
     chosen = _chosen(chapter, whole, names)
     folder.mkdir(parents=True, exist_ok=True)
     for name, system in chosen.items():

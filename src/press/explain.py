@@ -10,7 +10,6 @@ from helpers.pages.fragments import seconds
 from helpers.steps import Step
 from press import chapters, dry_run, execute, fetching, variants
 from press.dry_run import Catalogue, DryRun, catalogue, nearest, seconds_of, why
-from press.fetching import texts_in
 from press.terminal import columns
 from press.variants import PageRequest
 
@@ -52,7 +51,7 @@ class Plan:
 def is_large(page: PageRequest) -> bool:
     """Whether a page is of a collection so large that no earlier computation tells its time."""
     large = paths.listed(paths.PUBLISHED / "scale.yaml")["collections"]
-    return any(text.partition("[")[0] in large for text in texts_in(page.values))
+    return any(text.partition("[")[0] in large for text in fetching.texts_in(page.values))
 
 
 def plan(chapter: str, profile: str, given: dict[str, str], known: Catalogue | None = None) -> Plan:
