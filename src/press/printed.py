@@ -57,26 +57,20 @@ def write() -> dict[str, Any]:
     from pypdf import PdfReader
 
     chromium.find()
-    source = write_whole(paths.HTML, folder() / "whole.html", cover())
-    draft = folder() / "draft.pdf"
-    print_page(source, draft)
+    source, draft = write_whole(paths.HTML, folder() / "whole.html", cover()), folder() / "draft.pdf"
+    with chromium.window(WIDTH, 960) as page:
+        page.set_default_timeout(300_000)  # milliseconds: some hundred pages on a busy machine
+        page.emulate_media(media="print", color_scheme="light")
+        page.goto(source.as_uri())
+        page.evaluate(FIT, WIDTH)  # tables that are too wide
+        page.pdf(path=draft, format="A4", margin=MARGINS, outline=True, tagged=True, print_background=True,
+                 display_header_footer=True, header_template="<span></span>",
+                 footer_template=FOOTER.format(title=escape(cite.citation()["title"])))
     note = {"pages": len(PdfReader(draft).pages), "bytes": draft.stat().st_size, "commit": ledger.commit(),
             "date": ledger.now()[:10]}
     draft.replace(folder() / NAME)
     (folder() / "made.json").write_text(json.dumps(note), encoding="utf-8")
     return note
-
-
-def print_page(source: Path, target: Path) -> None:
-    """Print a local HTML page with an outline, links and page numbers; tables that are too wide are made to fit."""
-    with chromium.window(WIDTH, 960) as page:
-        page.set_default_timeout(300_000)  # milliseconds: some hundred pages on a busy machine
-        page.emulate_media(media="print", color_scheme="light")
-        page.goto(source.as_uri())
-        page.evaluate(FIT, WIDTH)
-        page.pdf(path=target, format="A4", margin=MARGINS, outline=True, tagged=True, print_background=True,
-                 display_header_footer=True, header_template="<span></span>",
-                 footer_template=FOOTER.format(title=escape(cite.citation()["title"])))
 
 
 def cover() -> str:
