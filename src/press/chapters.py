@@ -26,8 +26,6 @@ from press import bounds
 from press.edited import notebook_of, yaml_of
 from press.terminal import shortened
 
-LONGEST = 200  # characters of a wrong value that are shown
-
 
 def _unicode(text: str) -> str:
     text.encode()  # an argument of the command line may be any bytes
@@ -55,7 +53,7 @@ class Parameter:
             return TypeAdapter(kind).validate_python(value, strict=True)
         except ValidationError as error:
             problem = error.errors()[0]["msg"]
-            raise BadInput(f"parameter {self.name} = {shortened(repr(value), LONGEST)}: {problem}",
+            raise BadInput(f"parameter {self.name} = {shortened(repr(value))}: {problem}",
                            mend=f"give a value of type {self.annotation}, such as {self.default!r}") from None
 
     def parse(self, text: str) -> Any:

@@ -4,11 +4,8 @@ The repository's public address, from which every launch link, citation and clon
 `repository`. The place that this clone came from goes before it, if that is on GitHub, so that a fork's book points to the fork;
 `BOOK_REPOSITORY` goes before both.
 
-| file beside the pages | who reads it |
-|---|---|
-| `codemeta.json` | archives and registries of software (CodeMeta 2.0), from CITATION.cff |
-| `ro-crate-metadata.json` | archives of data (RO-Crate 1.1): each page, the notebook that made it, its parameters, its date |
-| `sitemap.xml` | search engines; where the book has a public address |
+Beside the rendered pages stand, for archives, registries and search engines, `codemeta.json` (CodeMeta 2.0, from CITATION.cff),
+`ro-crate-metadata.json` (RO-Crate 1.1: each page, the notebook that made it, its parameters, its date) and `sitemap.xml`.
 """
 
 import json

@@ -1,6 +1,4 @@
-"""The book as a PDF: `book pdf`. Chromium prints the whole book.
-
-    book/_build/html -> book/_build/pdf/whole.html -> book/_build/pdf/neural-ranking-reproduced.pdf
+"""The book as a PDF, in `book/_build/pdf`: `book pdf`. Chromium prints the whole book.
 
 The whole book is one HTML page: every page's article in the order of the contents, with links that stay inside. A page's ids get
 its name in front, since two pages may use the same one, and what needs a screen (buttons, folded code, heading links) goes.
@@ -58,7 +56,9 @@ def write() -> dict[str, Any]:
 
     chromium.find()
     source, draft = write_whole(paths.HTML, folder() / "whole.html", cover()), folder() / "draft.pdf"
-    with chromium.window(WIDTH, 960) as page:
+    with chromium.browser() as running, running.new_context(viewport={"width": WIDTH, "height": 960}, offline=True,
+                                                            reduced_motion="reduce") as context:
+        page = context.new_page()
         page.set_default_timeout(300_000)  # milliseconds: some hundred pages on a busy machine
         page.emulate_media(media="print", color_scheme="light")
         page.goto(source.as_uri())
