@@ -23,7 +23,7 @@ from helpers.errors import BadInput
 from helpers.pages.fragments import Html, details, table
 from helpers.steps import recipe
 from press import chapters, execute, variants
-from press.edited import yaml_of
+from press.edited import filled, yaml_of
 
 ESCAPED = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
            "{": r"\textbraceleft{}", "}": r"\textbraceright{}", **{sign: f"\\{sign}" for sign in "%&#_$"}}
@@ -198,7 +198,9 @@ def write_metadata() -> None:
         (paths.HTML / name).write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     (paths.HTML / "sitemap.xml").unlink(missing_ok=True)
     if address:
-        (paths.HTML / "sitemap.xml").write_text(sitemap(address), encoding="utf-8")
+        pages = sorted(str(page.relative_to(paths.HTML)) for page in paths.HTML.rglob("*.html"))
+        urls = "".join(f"<url><loc>{escape(address + page)}</loc></url>\n" for page in pages if not page.startswith("_"))
+        (paths.HTML / "sitemap.xml").write_text(filled("sitemap.xml", urls=urls), encoding="utf-8")
 
 
 def codemeta(code: str) -> dict[str, Any]:
@@ -235,11 +237,3 @@ def crate(code: str) -> dict[str, Any]:
     descriptor = {"@id": CRATE, "@type": "CreativeWork", "about": {"@id": "./"},
                   "conformsTo": {"@id": "https://w3id.org/ro/crate/1.1"}}
     return {"@context": "https://w3id.org/ro/crate/1.1/context", "@graph": [descriptor, root, *graph]}
-
-
-def sitemap(address: str) -> str:
-    """All rendered pages under the book's address."""
-    pages = sorted(str(page.relative_to(paths.HTML)) for page in paths.HTML.rglob("*.html"))
-    urls = "".join(f"<url><loc>{escape(address + page)}</loc></url>\n" for page in pages if not page.startswith("_"))
-    return ('<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n'
-            f"{urls}</urlset>\n")

@@ -36,7 +36,9 @@ def chapter(name: str, profile: str, given: dict[str, str], no_render: bool) -> 
     split that a collection lacks, before anything is computed; the default page is sound."""
     costs = explain.plan(name, profile, given) if given or profile != "almanac" or fresh_since() else None
     if costs and (costs.expected or costs.run.stopped):
-        yield costs.told()
+        more = " or more" if costs.run.stopped else ""
+        yield (f"{costs.request.name}: {len(costs.expected)} steps{more} to compute, expected: {costs.time()}; "
+               "`make explain` lists them")
     page, executed = execute.run(execute.request(name, profile, given))
     yield f"{page.stem}: {'run' if executed else 'up to date'}"
     pages = [page.stem]

@@ -38,11 +38,6 @@ class Plan:
         """How many of the steps that would be used are there as `stored` or `recorded`."""
         return sum(place == source for _, place in self.run.available.values())
 
-    def told(self) -> str:
-        """Before it starts: how many steps, and how long."""
-        return (f"{self.request.name}: {len(self.expected)} steps{' or more' if self.run.stopped else ''} to compute, expected: "
-                f"{self.time()}; `make explain` lists them")
-
     def time(self) -> str:
         """The expected time of all steps in words."""
         return total([one.seconds for one in self.expected])
