@@ -120,18 +120,13 @@ def why(missing: dict[str, Any], key: str, near: Known | None) -> str:
 
 
 def seconds_of(step: Step, known: Iterable[Known]) -> float | None:
-    """The seconds of the nearest computation, and of a network those for as much as this step reads; None if none is known."""
+    """The seconds of the nearest computation, and of a network, where that is known, those for as many pairs of query and
+    candidate, or as much text without queries, as this step reads; None if there is no computation."""
     near = nearest(step.recipe(), [one for one in known if one.seconds is not None])
     if near is None or near.seconds is None:
         return None
-    return near.seconds * (times_as_many(step.recipe(), near.recipe) if step.definition.network else 1.0)
-
-
-def times_as_many(ours: dict[str, Any], theirs: dict[str, Any]) -> float:
-    """How many pairs of query and candidate are scored beside another step's, or how much text is read without queries; 1 where
-    that is not known."""
-    here, there = _amount(ours), _amount(theirs)
-    return here / there if here and there else 1.0
+    here, there = (_amount(own) if step.definition.network else 0.0 for own in (step.recipe(), near.recipe))
+    return near.seconds * (here / there if here and there else 1.0)
 
 
 def _amount(whole: dict[str, Any]) -> float:
