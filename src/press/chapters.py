@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import nbformat
-from pydantic import AfterValidator, BaseModel, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
 from helpers import paths
 from helpers.data.collection import with_relevance
@@ -26,14 +26,9 @@ from press import bounds
 from press.edited import notebook_of, yaml_of
 from press.terminal import shortened
 
-
-def _unicode(text: str) -> str:
-    text.encode()  # an argument of the command line may be any bytes
-    return text
-
-
 TYPES = {"int": Annotated[int, Field(ge=0)], "float": Annotated[float, Field(ge=0, allow_inf_nan=False)],
-         "str": Annotated[str, AfterValidator(_unicode)], "bool": bool, "list": list}
+         "bool": bool, "list": list,
+         "str": Annotated[str, Field(min_length=0)]}  # any length: pydantic measures it, and refuses what is not Unicode
 
 
 @dataclass(frozen=True)
