@@ -30,18 +30,12 @@ def page(name, *systems, **run):
 
 
 def test_systems_are_paired_by_label_on_the_queries_that_both_have():
-    baseline = page("a", system("BM25", [0.1, 0.2, 0.3], "1"), system("gone", [1, 1]))
+    before = system("BM25", [0.1, 0.2, 0.3], "1")
+    baseline = page("a", replace(before, values=before.values[::-1]), system("gone", [1, 1]))  # whatever their order
     variant = page("a--b", system("new", [1, 1]), system("BM25", [0.5, 0.6, 0.7], "2", first=2))
     ((label, (before, after)),) = comparison.pairs(baseline, variant).items()
     assert label == "BM25" and list(before.index) == list(after.index) == ["q2", "q3"]
     assert list(before["RR@10"]) == [0.2, 0.3] and list(after["RR@10"]) == [0.5, 0.6]
-
-
-def test_queries_in_another_order_stay_with_their_values():
-    after = system("s", [3, 2, 1])
-    ((old, new),) = comparison.pairs(page("a", system("s", [1, 2, 3])), page("a--b", replace(
-        after, values=after.values.set_axis(["q3", "q2", "q1"])))).values()
-    assert old.equals(new)
 
 
 def test_only_measures_that_both_pages_have_are_compared():
