@@ -211,7 +211,6 @@ def _short(error: Exception) -> str:
     return f"{type(last).__name__}: {' '.join(str(last).split())[:LONGEST]}"
 
 
-
 def needed(dataset: Any, kind: str) -> list[File]:
     """The files that a dataset's `docs`, `queries` or `qrels` are read from; empty if it has none of that kind."""
     if not dataset.has(kind):
