@@ -1,5 +1,6 @@
 """A variant beside its baseline: paired systems, their tests, and the page that shows them."""
 
+from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -28,36 +29,33 @@ def page(name, *systems, **run):
     return Page(name, {**RUN, **run}, {system.label: system for system in systems})
 
 
-def pair_of(before, after, **more):
-    return comparison.pairs(page("a", system("s", before, "1", **more)), page("a--b", system("s", after, "2", **more)))[0]
-
-
 def test_systems_are_paired_by_label_on_the_queries_that_both_have():
-    baseline = page("a", system("BM25", [0.1, 0.2, 0.3], "1"), system("gone", [1, 1]))
+    before = system("BM25", [0.1, 0.2, 0.3], "1")
+    baseline = page("a", replace(before, values=before.values[::-1]), system("gone", [1, 1]))  # whatever their order
     variant = page("a--b", system("new", [1, 1]), system("BM25", [0.5, 0.6, 0.7], "2", first=2))
-    (pair,) = comparison.pairs(baseline, variant)
-    assert (pair.label, pair.is_unchanged) == ("BM25", False)
-    assert list(pair.baseline.index) == list(pair.variant.index) == ["q2", "q3"]
-    assert list(pair.baseline["RR@10"]) == [0.2, 0.3] and list(pair.variant["RR@10"]) == [0.5, 0.6]
+    ((label, (before, after)),) = comparison.pairs(baseline, variant).items()
+    assert label == "BM25" and list(before.index) == list(after.index) == ["q2", "q3"]
+    assert list(before["RR@10"]) == [0.2, 0.3] and list(after["RR@10"]) == [0.5, 0.6]
 
 
 def test_only_measures_that_both_pages_have_are_compared():
     before = page("a", System("s", "1", pd.DataFrame({"RR@10": [1.0, 0], "AP": [1.0, 0]}, index=["q1", "q2"])))
     after = page("a--b", System("s", "2", pd.DataFrame({"nDCG@10": [1.0, 0], "AP": [1.0, 0]}, index=["q1", "q2"])))
-    assert list(comparison.pairs(before, after)[0].variant) == ["AP"]
+    assert list(comparison.pairs(before, after)["s"][1]) == ["AP"]
 
 
 @pytest.mark.parametrize(("key", "values", "unchanged"), [
     ("1", [0.5, 1.0], True), ("2", [0.5, 1.0], False), ("1", [0.5, 0.0], False)])
 def test_the_same_step_with_the_same_values_is_unchanged(key, values, unchanged):
-    (pair,) = comparison.pairs(page("a", system("s", [0.5, 1.0], "1")), page("a--b", system("s", values, key)))
-    assert pair.is_unchanged is unchanged
+    shown = comparison.systems(page("a", system("s", [0.5, 1.0], "1")), page("a--b", system("s", values, key)))
+    assert (shown[-1].startswith("The same step") and len(shown) == 2) is unchanged
 
 
 def test_tests_are_the_projects_own():
     before, after = [0.3, 0.1, 0.3, 0.1, 0.3, 0.1], [0.1, 0.3, 0.1, 0.4, 0.3, 0.0]
     test = paired(after, before)
-    row = cells(Fragment(comparison.measure_table([pair_of(before, after)], "RR@10")))[1]
+    moved = comparison.pairs(page("a", system("s", before, "1")), page("a--b", system("s", after, "2")))
+    row = cells(Fragment(comparison.measure_table(moved, "RR@10")))[1]
     assert row[:3] + row[4:] == ["s", "0.200", "0.200", p_value(test.p_permutation), "2 / 1 / 3", "6"]
     assert row[3].startswith("+0.000 [")
 

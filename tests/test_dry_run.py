@@ -1,6 +1,8 @@
 """Dry runs: what a chapter would compute is found, nothing is computed or written, and what cannot be told is said."""
 
 import json
+from functools import partial
+from types import SimpleNamespace
 
 import pytest
 
@@ -9,7 +11,7 @@ from helpers import paths
 from helpers.errors import BadInput
 from helpers.steps.store import Store
 from press import dry_run
-from press.dry_run import Known, catalogue, nearest, times_as_many, why
+from press.dry_run import Known, catalogue, nearest, seconds_of, why
 
 IMPORTS = "from dry_steps_module import doubled, numbers, total"
 
@@ -108,9 +110,9 @@ def test_scoring_takes_as_long_as_it_has_pairs_of_query_and_candidate():
         return {"step": "window_scores", "arguments": {"candidates": candidates, "run": {"step": "r", "arguments": {"q": asked}}}}
 
     dl19 = scoring("7dc7b44a123e07e0d4a00de9c6ecbdf03fa9c940d03d709c8035b20b683d563b", 0, 100)
-    assert times_as_many(scoring("", 86, 50), dl19) == 1.0
-    assert times_as_many(scoring("", 430, 200), dl19) == 20.0
-    assert times_as_many(scoring("", 0, 100), dl19) == 1.0  # of a collection that is not known
+    for sample, candidates, seconds in ((86, 50, 3.0), (430, 200, 60.0), (0, 100, 3.0)):  # the last of an unknown collection
+        step = SimpleNamespace(recipe=partial(scoring, "", sample, candidates), definition=SimpleNamespace(network=True))
+        assert seconds_of(step, [Known(dl19, "k", 3.0, None)]) == seconds
 
 
 # ---- computations that were made before ----

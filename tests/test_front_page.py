@@ -9,6 +9,7 @@ import pytest
 
 from helpers import paths
 from helpers.evaluation import published, verdicts
+from helpers.evaluation.significance import Interval
 from helpers.pages import claims, discussion
 from press import findings_picture, front_page, generated
 
@@ -91,12 +92,12 @@ def test_a_study_has_a_page_with_its_question_its_verdicts_and_what_was_left():
 def test_effects_stand_on_one_axis_largest_first():
     tested = {MEAN: line(MEAN, verdicts.DISAGREES, -0.1, -0.5, 0.0), MAX: line(MAX, verdicts.AGREES)}
     assert [claim.id for claim, _ in front_page.sorted_claims("steensland2021", tested)] == [MAX, MEAN]
-    picture = front_page.claim_picture(claims.load()[MEAN], tested[MEAN]).text
-    assert "measured -0.100, from -0.500 to +0.000; published" in picture.replace("−", "-")
+    picture = front_page.picture("mean", front_page.effect_of(tested[MEAN]), -0.01).text
+    assert "mean: -0.100 [-0.500, +0.000]; published -0.010" in picture.replace("−", "-")
     middle = float(re.search(r'circle cx="([\d.]+)"', picture)[1])
     assert middle == pytest.approx(6 + 168 * 0.15 / 0.5, abs=0.1)
     assert picture.count('fill="currentColor"/>') == 2  # the dot, and one arrow at the end that lies beyond
-    beyond = front_page.claim_picture(claims.load()[MEAN], line(MEAN, verdicts.DISAGREES, -0.433, -0.45, -0.41)).text
+    beyond = front_page.picture("mean", Interval(-0.433, -0.45, -0.41)).text
     assert "<circle" not in beyond and ">−0.433</text>" in beyond
 
 

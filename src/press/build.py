@@ -77,14 +77,12 @@ def write_toc() -> Path:
 
 
 def variant_entry(page: Path) -> dict[str, Any]:
-    """A variant's place in the contents, titled by what was changed, with its comparison below it if that is written."""
+    """A variant's place in the contents, titled by what was changed, with its comparison below it."""
     changed = ", ".join(f"{name} = {json.dumps(value, ensure_ascii=False)}"
                         for name, value in execute.run_of(page).get("changed", {}).items())
     title = chapters.chapter(variants.chapter_of(page.stem)).title
-    entry: dict[str, Any] = {"file": f"chapters/{page.stem}", "title": f"{title}: {shortened(changed, LONGEST)}"}
-    if page.with_name(f"{variants.comparison(page.stem)}.md").exists():
-        entry["sections"] = [{"file": f"chapters/{variants.comparison(page.stem)}", "title": "Compared with the baseline"}]
-    return entry
+    return {"file": f"chapters/{page.stem}", "title": f"{title}: {shortened(changed, LONGEST)}",
+            "sections": [{"file": f"chapters/{variants.comparison(page.stem)}", "title": "Compared with the baseline"}]}
 
 
 def _digest() -> str:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import nbformat
-from pydantic import AfterValidator, BaseModel, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
 from helpers import paths
 from helpers.data.collection import with_relevance
@@ -26,16 +26,9 @@ from press import bounds
 from press.edited import notebook_of, yaml_of
 from press.terminal import shortened
 
-LONGEST = 200  # characters of a wrong value that are shown
-
-
-def _unicode(text: str) -> str:
-    text.encode()  # an argument of the command line may be any bytes
-    return text
-
-
 TYPES = {"int": Annotated[int, Field(ge=0)], "float": Annotated[float, Field(ge=0, allow_inf_nan=False)],
-         "str": Annotated[str, AfterValidator(_unicode)], "bool": bool, "list": list}
+         "bool": bool, "list": list,
+         "str": Annotated[str, Field(min_length=0)]}  # any length: pydantic measures it, and refuses what is not Unicode
 
 
 @dataclass(frozen=True)
@@ -55,7 +48,7 @@ class Parameter:
             return TypeAdapter(kind).validate_python(value, strict=True)
         except ValidationError as error:
             problem = error.errors()[0]["msg"]
-            raise BadInput(f"parameter {self.name} = {shortened(repr(value), LONGEST)}: {problem}",
+            raise BadInput(f"parameter {self.name} = {shortened(repr(value))}: {problem}",
                            mend=f"give a value of type {self.annotation}, such as {self.default!r}") from None
 
     def parse(self, text: str) -> Any:
@@ -215,22 +208,16 @@ def beside(values: dict[str, Any], given: dict[str, Any], defaults: dict[str, An
     published runs for its queries; where one of them is missing, the templates' defaults."""
     changed: dict[str, Any] = {}
     for name, folder in given.items():
-        before, files = values[name], list[str]()
-        if isinstance(before, str) and isinstance(folder, str):
-            before, folder = with_relevance(before)[0], with_relevance(folder)[0]
-
-        def moved(value: Any, before: Any = before, folder: Any = folder, files: list[str] = files) -> Any:
-            if isinstance(value, list):
-                return [moved(item) for item in value]
-            if not isinstance(value, str) or not value.startswith(f"{before}/"):
-                return value
-            files.append(f"{folder}{value.removeprefix(before)}")
-            return files[-1]
-
-        if isinstance(before, str) and "/" in before and ":" not in before:
-            others = {other: own for other, value in values.items() if other not in given and (own := moved(value)) != value}
-            whole = all((paths.ROOT / os.path.expanduser(file)).is_file() for file in files)
-            changed |= others if whole else {other: defaults[other] for other in others}
+        before = values[name]
+        if not isinstance(before, str) or "/" not in before or ":" in before:
+            continue
+        old, new = (json.dumps(f"{with_relevance(place)[0]}/")[:-1] for place in (before, folder))  # how a text begins
+        others = {other: json.loads(text.replace(old, new)) for other, value in values.items()
+                  if other not in given and old in (text := json.dumps(value))}
+        files = [file for value in others.values() for file in (value if isinstance(value, list) else [value])
+                 if file.startswith(json.loads(f'{new}"'))]
+        whole = all((paths.ROOT / os.path.expanduser(file)).is_file() for file in files)
+        changed |= others if whole else {other: defaults[other] for other in others}
     return changed
 
 

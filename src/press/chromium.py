@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from helpers.errors import BadInput
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 MAC = ("/Applications/Chromium.app/Contents/MacOS/Chromium", "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome")
@@ -38,11 +38,3 @@ def browser() -> Iterator["Browser"]:
         raise BadInput("Playwright, which drives Chromium, is not installed", mend="`make env`") from None
     with sync_playwright() as playwright, playwright.chromium.launch(executable_path=path) as running:
         yield running
-
-
-@contextmanager
-def window(width: int, height: int) -> Iterator["Page"]:
-    """A window of a browser, without the network; width and height in CSS pixels."""
-    with browser() as running, running.new_context(viewport={"width": width, "height": height}, color_scheme="light",
-                                                   reduced_motion="reduce", offline=True) as context:
-        yield context.new_page()

@@ -4,11 +4,8 @@ The repository's public address, from which every launch link, citation and clon
 `repository`. The place that this clone came from goes before it, if that is on GitHub, so that a fork's book points to the fork;
 `BOOK_REPOSITORY` goes before both.
 
-| file beside the pages | who reads it |
-|---|---|
-| `codemeta.json` | archives and registries of software (CodeMeta 2.0), from CITATION.cff |
-| `ro-crate-metadata.json` | archives of data (RO-Crate 1.1): each page, the notebook that made it, its parameters, its date |
-| `sitemap.xml` | search engines; where the book has a public address |
+Beside the rendered pages stand, for archives, registries and search engines, `codemeta.json` (CodeMeta 2.0, from CITATION.cff),
+`ro-crate-metadata.json` (RO-Crate 1.1: each page, the notebook that made it, its parameters, its date) and `sitemap.xml`.
 """
 
 import json
@@ -26,7 +23,7 @@ from helpers.errors import BadInput
 from helpers.pages.fragments import Html, details, table
 from helpers.steps import recipe
 from press import chapters, execute, variants
-from press.edited import yaml_of
+from press.edited import filled, yaml_of
 
 ESCAPED = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
            "{": r"\textbraceleft{}", "}": r"\textbraceright{}", **{sign: f"\\{sign}" for sign in "%&#_$"}}
@@ -50,10 +47,9 @@ def installed() -> Html:
 
 def licence(package: Distribution) -> str:
     """What its metadata call it: an SPDX expression, classifiers, or a text; else the first line of its file."""
-    metadata = package.metadata  # parsed anew at every look
-    told = {name: metadata.get_all(name) or [] for name in ("Classifier", "License-Expression", "License")}
-    official = [one.rpartition(" :: ")[2] for one in told["Classifier"] if "License :: OSI Approved :: " in one]
-    if named := "".join(told["License-Expression"]) or "; ".join(official) or "".join(told["License"]).strip():
+    told = package.metadata.json
+    official = [one.rpartition(" :: ")[2] for one in told.get("classifier", ()) if "License :: OSI Approved :: " in one]
+    if named := str(told.get("license_expression") or "; ".join(official) or told.get("license", "")).strip():
         return named.splitlines()[0]
     return next((file.read_text().strip().splitlines()[0] for file in package.files or () if file.name == "LICENSE"), "")
 
@@ -202,7 +198,9 @@ def write_metadata() -> None:
         (paths.HTML / name).write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     (paths.HTML / "sitemap.xml").unlink(missing_ok=True)
     if address:
-        (paths.HTML / "sitemap.xml").write_text(sitemap(address), encoding="utf-8")
+        pages = sorted(str(page.relative_to(paths.HTML)) for page in paths.HTML.rglob("*.html"))
+        urls = "".join(f"<url><loc>{escape(address + page)}</loc></url>\n" for page in pages if not page.startswith("_"))
+        (paths.HTML / "sitemap.xml").write_text(filled("sitemap.xml", urls=urls), encoding="utf-8")
 
 
 def codemeta(code: str) -> dict[str, Any]:
@@ -239,11 +237,3 @@ def crate(code: str) -> dict[str, Any]:
     descriptor = {"@id": CRATE, "@type": "CreativeWork", "about": {"@id": "./"},
                   "conformsTo": {"@id": "https://w3id.org/ro/crate/1.1"}}
     return {"@context": "https://w3id.org/ro/crate/1.1/context", "@graph": [descriptor, root, *graph]}
-
-
-def sitemap(address: str) -> str:
-    """All rendered pages under the book's address."""
-    pages = sorted(str(page.relative_to(paths.HTML)) for page in paths.HTML.rglob("*.html"))
-    urls = "".join(f"<url><loc>{escape(address + page)}</loc></url>\n" for page in pages if not page.startswith("_"))
-    return ('<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n'
-            f"{urls}</urlset>\n")

@@ -36,7 +36,9 @@ def chapter(name: str, profile: str, given: dict[str, str], no_render: bool) -> 
     split that a collection lacks, before anything is computed; the default page is sound."""
     costs = explain.plan(name, profile, given) if given or profile != "almanac" or fresh_since() else None
     if costs and (costs.expected or costs.run.stopped):
-        yield costs.told()
+        more = " or more" if costs.run.stopped else ""
+        yield (f"{costs.request.name}: {len(costs.expected)} steps{more} to compute, expected: {costs.time()}; "
+               "`make explain` lists them")
     page, executed = execute.run(execute.request(name, profile, given))
     yield f"{page.stem}: {'run' if executed else 'up to date'}"
     pages = [page.stem]
@@ -67,7 +69,7 @@ def export(chapter: str, profile: str, given: dict[str, str], names: Sequence[st
     values = execute.request(chapter, profile, given).values
     if (seen := dry_run.of_chapter(chapter, values, dry_run.catalogue())).shown:
         _chosen(chapter, seen, names)
-    whole = dry_run.in_full(chapter, values)
+    dry_run.execute(chapter, values, whole := dry_run.DryRun())
     chosen = _chosen(chapter, whole, names)
     folder.mkdir(parents=True, exist_ok=True)
     for name, system in chosen.items():
@@ -100,8 +102,7 @@ def clean_variants(no_render: bool) -> Iterator[str]:
     """Remove the variant pages and their comparisons."""
     removed = variants.clean()
     yield f"removed {len(removed)} files"
-    executed = all((paths.CHAPTERS / f"{name}.ipynb").exists() for name in chapters.names())
-    if removed and executed and (paths.HTML / "index.html").exists() and not no_render:
+    if removed and (paths.HTML / "index.html").exists() and not no_render:
         building.render()  # the contents beside every page list the variants
         yield "book: rendered without them"
 

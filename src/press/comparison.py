@@ -29,15 +29,6 @@ class Page(NamedTuple):
     systems: dict[str, System]  # what it measured, by label; empty for a page that carries no values
 
 
-class Pair(NamedTuple):
-    """One system on both pages: its values on the queries, and of the measures, that both have, in the same order."""
-
-    label: str
-    baseline: pd.DataFrame
-    variant: pd.DataFrame
-    is_unchanged: bool  # the same step with the same values: there is nothing to test
-
-
 def read(page: Path) -> Page:
     """What an executed page carries."""
     bundles = (item["evaluations"] for item in execute.data_of(page) if "evaluations" in item)
@@ -97,39 +88,36 @@ def parameters(chapter: str, baseline: Page, variant: Page) -> str:
                                              numeric_from=9).text
 
 
-def pairs(baseline: Page, variant: Page) -> list[Pair]:
-    """The systems that both pages measured on two queries or more, in the variant's order."""
-    shared = []
+def pairs(baseline: Page, variant: Page) -> dict[str, tuple[pd.DataFrame, pd.DataFrame]]:
+    """The values of the systems that both pages measured on two queries or more, by label in the variant's order: on the baseline
+    and on the variant, of the queries and the measures that both have."""
+    shared: dict[str, tuple[pd.DataFrame, pd.DataFrame]] = {}
     for label, after in variant.systems.items():
         if label in baseline.systems:
-            before = baseline.systems[label]
-            two = after.values.loc[after.values.index.isin(before.values.index), after.values.columns.isin(before.values.columns)]
-            one = before.values.loc[two.index, two.columns]
-            if len(two) >= 2:
-                shared.append(Pair(label, one, two, before.key == after.key and one.equals(two)))
+            new, old = after.values.align(baseline.systems[label].values, join="inner")
+            shared |= {label: (old, new)} if len(new) >= 2 else {}
     return shared
 
 
 def systems(baseline: Page, variant: Page) -> list[str]:
     """A table for each measure; systems that the change cannot have touched, or that one page has, are named and not tested."""
-    matched = pairs(baseline, variant)
-    moved, both = [pair for pair in matched if not pair.is_unchanged], baseline.systems.keys() & variant.systems.keys()
-    named = {"The same step with the same values on both pages, and so not tested": [
-                 one.label for one in matched if one.is_unchanged],
+    matched, both = pairs(baseline, variant), baseline.systems.keys() & variant.systems.keys()
+    same = [name for name, (old, new) in matched.items()
+            if baseline.systems[name].key == variant.systems[name].key and old.equals(new)]
+    named = {"The same step with the same values on both pages, and so not tested": same,
              "Only on the baseline page": [name for name in baseline.systems if name not in both],
              "Only on the variant": [name for name in variant.systems if name not in both],
-             "On both pages, without two queries in common": [name for name in variant.systems if name in
-                                                              both - {pair.label for pair in matched}]}
+             "On both pages, without two queries in common": [name for name in variant.systems if name in both - matched.keys()]}
+    moved = {name: values for name, values in matched.items() if name not in same}
     return [f"## Systems\n\n{HOW if matched else NOTHING_SHARED}",
-            *(measure_table(moved, name) for name in dict.fromkeys(str(name) for pair in moved for name in pair.variant)),
+            *(measure_table(moved, name) for name in dict.fromkeys(str(name) for _, new in moved.values() for name in new)),
             *(f"{kind}: {'; '.join(map(as_text, names))}." for kind, names in named.items() if names)]
 
 
-def measure_table(moved: list[Pair], measure: str) -> str:
+def measure_table(moved: dict[str, tuple[pd.DataFrame, pd.DataFrame]], measure: str) -> str:
     """One measure of every system that has it."""
     rows = []
-    for label, before, after in ((pair.label, pair.baseline[measure], pair.variant[measure]) for pair in moved
-                                 if measure in pair.variant):
+    for label, before, after in ((label, old[measure], new[measure]) for label, (old, new) in moved.items() if measure in new):
         test, signs = paired(after, before), np.sign(after - before).tolist()
         rows.append([label, plain(float(before.mean())), plain(float(after.mean())), difference_cell(test.difference),
                      p_value(test.p_permutation), " / ".join(str(signs.count(sign)) for sign in (1, 0, -1)), count(len(after))])

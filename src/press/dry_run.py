@@ -1,11 +1,9 @@
 """A dry run: the statements of a template executed with the values that are there, and what takes a moment; nothing is stored.
 
-Every step that the chapter needs is looked up. One that is missing is listed, with all that is missing below it. If a value
-of the same step for other parameters is there, the nearest one stands in for it, so that the run reaches the steps that follow.
-If none is, the statement stops, and so does every later one that uses a name which it would have set: `stopped` tells of them.
-
-Steps are named by their recipes, not by values, so what is listed is what would run, with one exception: after a stand-in, a step
-whose plain parameter is read off a value, such as a tuned k1, may be listed with another parameter.
+Every step that the chapter needs is looked up by its recipe; a missing one is listed, with all that is missing below it. The
+nearest value of the same step for other parameters stands in for it, so that the run reaches what follows; a step that then reads
+a parameter off that value, such as a tuned k1, may be listed with another one. Without a stand-in the statement stops, and so
+does every later one that uses a name which it would have set.
 
 Of the computations that were made before, the nearest to a missing one tells what differs and how long it should take. A small
 collection's seconds tell of a larger one's by how much is read: pairs of query and candidate, or bytes of text.
@@ -122,18 +120,13 @@ def why(missing: dict[str, Any], key: str, near: Known | None) -> str:
 
 
 def seconds_of(step: Step, known: Iterable[Known]) -> float | None:
-    """The seconds of the nearest computation, and of a network those for as much as this step reads; None if none is known."""
+    """The seconds of the nearest computation, and of a network, where that is known, those for as many pairs of query and
+    candidate, or as much text without queries, as this step reads; None if there is no computation."""
     near = nearest(step.recipe(), [one for one in known if one.seconds is not None])
     if near is None or near.seconds is None:
         return None
-    return near.seconds * (times_as_many(step.recipe(), near.recipe) if step.definition.network else 1.0)
-
-
-def times_as_many(ours: dict[str, Any], theirs: dict[str, Any]) -> float:
-    """How many pairs of query and candidate are scored beside another step's, or how much text is read without queries; 1 where
-    that is not known."""
-    here, there = _amount(ours), _amount(theirs)
-    return here / there if here and there else 1.0
+    here, there = (_amount(own) if step.definition.network else 0.0 for own in (step.recipe(), near.recipe))
+    return near.seconds * (here / there if here and there else 1.0)
 
 
 def _amount(whole: dict[str, Any]) -> float:
@@ -233,16 +226,9 @@ def of_chapter(chapter: str, values: dict[str, Any], known: Catalogue) -> DryRun
 
     with (tempfile.TemporaryDirectory() as folder, contextlib.redirect_stderr(io.StringIO()),
           patch.object(Step, "entry", look_up)):
-        _execute(chapter, values, run)
+        execute(chapter, values, run)
         for step in [one for one in run.missing.values() if not one.inputs() or one.name == "trec_run"]:
             run.at_hand(step, folder)  # a folder's texts, or a run, are found wrong now, and not after the trainings
-    return run
-
-
-def in_full(chapter: str, values: dict[str, Any]) -> DryRun:
-    """Execute a chapter's template in this process, where what is missing is computed; no page is made of it."""
-    run = DryRun()
-    _execute(chapter, values, run)
     return run
 
 
@@ -254,8 +240,9 @@ def _stand_in(step: Step, known: Catalogue) -> Entry:
     return entry
 
 
-def _execute(chapter: str, values: dict[str, Any], run: DryRun) -> None:
-    """Execute a template's statements; nothing is printed, and what it used and shows is noted in `run` alone."""
+def execute(chapter: str, values: dict[str, Any], run: DryRun) -> None:
+    """Execute a template's statements in this process; nothing is printed, no page is made, and what it used and shows is noted
+    in `run` alone. By itself it computes what is missing."""
     scope: dict[str, Any] = {"__name__": "__main__"}
     with (patch.object(ledger, "USED", run.used), contextlib.redirect_stdout(io.StringIO()), patch.object(
             page, "provenance", lambda *systems: run.shown.extend(carried.evaluations(*systems)))):

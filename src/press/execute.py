@@ -1,6 +1,4 @@
-"""Executing a chapter: papermill runs the template, and the result becomes a page.
-
-    template + parameters -> papermill -> page notebook in book/chapters/
+"""Executing a chapter: papermill runs the template with its parameters, and the result becomes a page in `book/chapters`.
 
 A chapter whose template, parameters, code, data, published values and recorded runs are what they were is not run again.
 A chapter with other parameters than its profile's is a variant: a page of its own beside the baseline.

@@ -1,6 +1,5 @@
 """What making a page would compute, why, and how long that should take: `book explain`; nothing is run or written."""
 
-import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -11,7 +10,6 @@ from helpers.pages.fragments import seconds
 from helpers.steps import Step
 from press import chapters, dry_run, execute, fetching, variants
 from press.dry_run import Catalogue, DryRun, catalogue, nearest, seconds_of, why
-from press.fetching import texts_in
 from press.terminal import columns
 from press.variants import PageRequest
 
@@ -40,25 +38,15 @@ class Plan:
         """How many of the steps that would be used are there as `stored` or `recorded`."""
         return sum(place == source for _, place in self.run.available.values())
 
-    def told(self) -> str:
-        """Before it starts: how many steps, and how long."""
-        return (f"{self.request.name}: {len(self.expected)} steps{' or more' if self.run.stopped else ''} to compute, expected: "
-                f"{self.time()}; `make explain` lists them")
-
     def time(self) -> str:
         """The expected time of all steps in words."""
         return total([one.seconds for one in self.expected])
 
 
-@functools.cache
-def scale() -> dict[str, int]:
-    """The texts of the large collections, by ir_datasets' id."""
-    return paths.listed(paths.PUBLISHED / "scale.yaml")["collections"]
-
-
 def is_large(page: PageRequest) -> bool:
     """Whether a page is of a collection so large that no earlier computation tells its time."""
-    return any(text.partition("[")[0] in scale() for text in texts_in(page.values))
+    large = paths.listed(paths.PUBLISHED / "scale.yaml")["collections"]
+    return any(text.partition("[")[0] in large for text in fetching.texts_in(page.values))
 
 
 def plan(chapter: str, profile: str, given: dict[str, str], known: Catalogue | None = None) -> Plan:
@@ -73,11 +61,11 @@ def plan(chapter: str, profile: str, given: dict[str, str], known: Catalogue | N
     if absent := fetching.absent(request.values):
         return Plan(request, False, tuple(absent))
     known = catalogue() if known is None else known
-    run, expected = dry_run.of_chapter(chapter, request.values, known), []
+    run, expected, large = dry_run.of_chapter(chapter, request.values, known), [], is_large(request)
     for step in run.missing.values():
         own = known.get(step.name, [])
         expected.append(Expected(step, why(step.recipe(), step.key, nearest(step.recipe(), own)),
-                                 None if is_large(request) else seconds_of(step, own)))
+                                 None if large else seconds_of(step, own)))
     return Plan(request, False, (), tuple(expected), run)
 
 

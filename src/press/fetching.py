@@ -1,8 +1,7 @@
 """Everything that a profile needs from the network: fetched in advance by `book fetch`, what is of the hub pinned by `book pin`.
 
-Texts, queries and judgments of its ir_datasets ids, prebuilt indexes of these, models of the hub, and `packaged:mpnet`, which
-only those who compute its rows anew need. Each can be interrupted and goes on; what is there is not fetched again. A dataset of
-the hub (`pairs`) is fetched by the step that reads it.
+Each can be interrupted and goes on; what is there is not fetched again. `packaged:mpnet` is needed only by those who compute its
+rows anew; a dataset of the hub (`pairs`) is fetched by the step that reads it.
 """
 
 import functools

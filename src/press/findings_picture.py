@@ -41,7 +41,7 @@ def recorded() -> str:
 
 
 def drawn(source: Mapping[str, Any]) -> str:
-    """The picture of claims as `lines_by_claim` has them, with its source in it."""
+    """The picture of claims as `lines_by_claim` has them, with its source in it and the pages' own colours, by day and night."""
     tested, y = source["claims"], 30
     counts = front_page.counted(tested)
     parts = [f'<text x="10" y="18" class="head">What held: {sum(counts.values())} claims of five studies</text>',
@@ -66,13 +66,9 @@ def drawn(source: Mapping[str, Any]) -> str:
     parts += [f'<text x="10" y="{y + LINE * (n + 2)}">{cell(row)}</text>' for n, row in enumerate(wrap(key, 120))]
     height, words = y + LINE * (len(wrap(key, 120)) + 2), ", ".join(f"{n} {verdict}" for verdict, n in counts.items())
     size = f'width="{WIDTH}" height="{height}"'
-    return (f'<svg xmlns="http://www.w3.org/2000/svg" {size} viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{words}">'
-            f'<metadata>{cell(json.dumps(source, sort_keys=True))}</metadata><style>{style()}</style>'
-            f'<rect {size} rx="6" fill="var(--nr-paper)"/>{"".join(parts)}</svg>\n')
-
-
-def style() -> str:
-    """The pages' own colours of verdicts, by day and by night."""
     light, dark = re.findall(r"\{ (--nr-yes[^}]*)\}", (paths.BOOK / "_static" / "book.css").read_text(encoding="utf-8"))
-    classes = " ".join(f".nr-{kind} {{ color: var(--nr-{kind}); }}" for kind in ICONS)
-    return STYLE.format(colours=f":root {{ {light} }}", dark=f":root {{ {dark} }}", classes=classes)
+    style = STYLE.format(colours=f":root {{ {light} }}", dark=f":root {{ {dark} }}",
+                         classes=" ".join(f".nr-{kind} {{ color: var(--nr-{kind}); }}" for kind in ICONS))
+    return (f'<svg xmlns="http://www.w3.org/2000/svg" {size} viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{words}">'
+            f'<metadata>{cell(json.dumps(source, sort_keys=True))}</metadata><style>{style}</style>'
+            f'<rect {size} rx="6" fill="var(--nr-paper)"/>{"".join(parts)}</svg>\n')

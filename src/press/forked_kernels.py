@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.metadata import EntryPoint
 from multiprocessing import forkserver
-from multiprocessing.process import BaseProcess
+from multiprocessing.context import ForkServerProcess
 from typing import Any
 from unittest.mock import patch
 
@@ -44,34 +44,29 @@ class ForkedKernel(LocalProvisioner):
     async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> Any:
         """Fork a kernel that takes the command's own arguments, from the connection file on."""
         arguments = (cmd[cmd.index("-f"):], kwargs.get("cwd") or os.getcwd(), dict(kwargs["env"]))
-        process = multiprocessing.get_context("forkserver").Process(target=_serve, args=arguments)
+        process = Forked(target=_serve, args=arguments)
         process.start()
-        self.process = Forked(process)  # type: ignore[assignment]
-        self.pid = self.pgid = process.pid
+        self.process, self.pid, self.pgid = process, process.pid, process.pid  # type: ignore[assignment]
         return self.connection_info
 
 
-class Forked:
-    """A forked process, as the methods of `subprocess.Popen` that a provisioner calls."""
+class Forked(ForkServerProcess):
+    """A forked process with those methods of `subprocess.Popen` that a provisioner calls and multiprocessing's lacks."""
 
     stdin = stdout = stderr = None
 
-    def __init__(self, process: BaseProcess):
-        self._process = process
-        self.kill, self.terminate = process.kill, process.terminate
-
     def poll(self) -> int | None:
         """The exit code; None while it runs."""
-        return self._process.exitcode
+        return self.exitcode
 
     def wait(self) -> int | None:
         """The exit code, once it has ended."""
-        self._process.join()
-        return self._process.exitcode
+        self.join()
+        return self.exitcode
 
     def send_signal(self, number: int) -> None:
         """Send it a signal."""
-        os.kill(self._process.pid or 0, number)
+        os.kill(self.pid or 0, number)
 
 
 def _serve(arguments: list[str], folder: str, environment: dict[str, str]) -> None:

@@ -16,6 +16,8 @@ from helpers.pages.fragments import Html, badge, cell, signed, with_ends
 from press import chapters
 from press.edited import filled
 
+WHY = "its chapter was not run"
+UNRUN = {"verdict": UNTESTED, "key": None, "evidence": WHY, "reason": WHY}  # of a claim that no executed chapter has judged
 BAR, CARDS, SENTENCES = 700, 5, 3  # pixels: the width of the bar of verdicts; cards and sentences on the front page
 WIDTH, HEIGHT, REACH = 180, 16, 0.25  # of a row's picture, in pixels, and the largest effect that it shows
 KEY = ('<p class="nr-said">A line is the 95 % interval of the measured effect, its dot the mean; a diamond is what the study '
@@ -87,7 +89,7 @@ def outcomes(name: str, chapter: str, tested: Mapping[str, Any], compared: Mappi
     """What can be said of a claim, its word and its side, or of a comparison, its side; nothing of what was not measured."""
     own = effect(name, chapter, tested, compared)
     side = set() if own is None else {HIGHER if own.low > 0 else LOWER if own.high < 0 else OPEN}
-    return side | ({verdict_of(tested.get(name))} if name in claims.load() else set())
+    return side | ({tested.get(name, UNRUN)["verdict"]} if name in claims.load() else set())
 
 
 def effect(name: str, chapter: str, tested: Mapping[str, Any], compared: Mapping[Any, Any]) -> Interval | None:
@@ -110,16 +112,14 @@ def drawn_card(card: Mapping[str, Any], tested: Mapping[str, Any], compared: Map
         own, claim = effect(name, card["chapter"], tested, compared), claims.load().get(name)
         if own is not None:
             printed = published_effect(claim) if claim else None
-            words = f"{called}: {with_ends(own)}" + (
-                f"; published {signed(printed)}" if printed is not None else "")
-            rows.append(f"<p>{picture(own, printed, words).text}<small>{cell(words)}</small></p>")
+            rows.append(f"<p>{picture(called, own, printed).text}<small>{cell(in_words(called, own, printed))}</small></p>")
     link = f'<a href="{root}chapters/{card["chapter"]}.html">{cell(chapters.chapter(card["chapter"]).title)}</a>'
     return f'<p>{cell(card["text"])}</p>{"".join(rows)}<p>{link}</p>'
 
 
 def counted(tested: Mapping[str, Mapping[str, Any]], study: str = "") -> dict[str, int]:
     """How many claims, of one study if it is named, have which verdict, those that some have."""
-    of = [verdict_of(tested.get(name)) for name, claim in claims.load().items() if study in ("", claim.study)]
+    of = [tested.get(name, UNRUN)["verdict"] for name, claim in claims.load().items() if study in ("", claim.study)]
     return {verdict: of.count(verdict) for verdict in WORDS if verdict in of}
 
 
@@ -144,11 +144,6 @@ def verdict_bar(tested: Mapping[str, Mapping[str, Any]]) -> str:
             f'viewBox="0 0 {BAR} {HEIGHT + 8}">{bar(counts, BAR, HEIGHT + 8)}</svg><p>{named}</p>')
 
 
-def verdict_of(line: Mapping[str, Any] | None) -> str:
-    """A claim's verdict; *not tested* for one that no chapter has measured."""
-    return line["verdict"] if line else UNTESTED
-
-
 def link(claim: Claim, tested: Mapping[str, Mapping[str, Any]], root: str = "") -> str:
     """A claim in its own words, which lead to its chapter; `root` is the way to the book's."""
     text = cell(claim.claim)
@@ -159,8 +154,7 @@ def sorted_claims(study: str, tested: Mapping[str, Mapping[str, Any]]) -> list[t
     """The claims with a measured effect, largest first, but for effects in a unit of their own (milliseconds)."""
     shown = [(claim, line) for claim in claims.load().values() if claim.study == study and not claim.unit
              and (line := tested.get(claim.id)) and "pair" in line]
-    shown.sort(key=lambda one: -one[1]["pair"]["mean"])
-    return shown
+    return sorted(shown, key=lambda one: -one[1]["pair"]["mean"])
 
 
 def published_effect(claim: Claim) -> float | None:
@@ -169,23 +163,21 @@ def published_effect(claim: Claim) -> float | None:
     return differences[0] - sum(differences[1:]) if differences else None
 
 
-def claim_picture(claim: Claim, line: Mapping[str, Any]) -> Html:
-    """The picture of a claim's row, in words for those who do not see it."""
-    own, printed, verdict = effect_of(line), published_effect(claim), line["verdict"]
-    words = f"{claim.claim}: measured {signed(own.mean)}, from {signed(own.low)} to {signed(own.high)}" + (
-        f"; published {signed(printed)}" if printed is not None else "")
-    return picture(own, printed, words, WORDS[verdict])
+def in_words(called: str, own: Interval, printed: float | None) -> str:
+    """An effect with its interval and the printed one: what its picture says to those who do not see it."""
+    return f"{called}: {with_ends(own)}" + (f"; published {signed(printed)}" if printed is not None else "")
 
 
-def picture(own: Interval, printed: float | None, words: str, kind: str = "") -> Html:
+def picture(called: str, own: Interval, printed: float | None = None, kind: str = "") -> Html:
     """An effect with its interval and the printed one, drawn on one axis."""
-    attributes = f'class="nr-effect nr-{kind}" role="img" aria-label="{cell(words)}"'
+    words = cell(in_words(called, own, printed))
+    attributes = f'class="nr-effect nr-{kind}" role="img" aria-label="{words}"'
     return Html(f'<svg {attributes} width="{WIDTH}" height="{HEIGHT}" viewBox="0 0 {WIDTH} {HEIGHT}">'
-                f'<title>{cell(words)}</title>{marks_of(own, printed)}</svg>')
+                f'<title>{words}</title>{marks_of(own, printed)}</svg>')
 
 
 def marks_of(own: Interval, printed: float | None) -> str:
-    """A measured effect with its interval and the printed one, drawn on one axis."""
+    """The marks of such a picture."""
     y = HEIGHT / 2
     marks = [f'<line x1="{_x(0):.1f}" x2="{_x(0):.1f}" y1="0" y2="{HEIGHT}" stroke="currentColor" opacity=".35"/>',
              f'<line x1="{_x(own.low):.1f}" x2="{_x(own.high):.1f}" y1="{y}" y2="{y}" stroke="currentColor" stroke-width="2"/>',

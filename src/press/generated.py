@@ -15,12 +15,10 @@ from helpers.evaluation.significance import Interval
 from helpers.evaluation.verdicts import AGREES, DISAGREES, OPEN, SMALL, UNTESTED
 from helpers.pages import claims, page
 from helpers.pages.compare import verdict_badge
-from helpers.pages.fragments import Html, badge, cell, count, details, interval, marked, plain, signed, table
+from helpers.pages.fragments import Html, badge, cell, count, details, marked, plain, table
 from press import chapters, cite, comparison, execute, front_page, launch, others
 from press.edited import filled
-
-WHY = "its chapter was not run"
-UNRUN = {"verdict": UNTESTED, "key": None, "evidence": WHY, "reason": WHY}  # of a claim that no executed chapter has judged
+from press.front_page import UNRUN
 
 
 def write_all() -> None:
@@ -56,8 +54,9 @@ def scoreboard(data: list[dict[str, Any]]) -> str:
     tested, parts = lines_by_claim(data), []
     for study in published.STUDIES:
         name, shown = published.published_name(study), front_page.sorted_claims(study, tested)
-        rows = [[Html(front_page.link(claim, tested, "../")), front_page.claim_picture(claim, line),
-                 verdict_badge(line["verdict"])] for claim, line in shown]
+        rows = [[Html(front_page.link(claim, tested, "../")), front_page.picture(
+            claim.claim, front_page.effect_of(line), front_page.published_effect(claim), verdicts.WORDS[line["verdict"]]),
+            verdict_badge(line["verdict"])] for claim, line in shown]
         rows += [[Html(front_page.link(claim, tested, "../")), line["evidence"], verdict_badge(line["verdict"])]
                  for claim in claims.load().values() if claim.study == study and claim.unit
                  and (line := tested.get(claim.id, UNRUN))["verdict"] != UNTESTED]
@@ -109,8 +108,7 @@ def study_page(study: str, data: list[dict[str, Any]]) -> str:
     """What a study asked and how, what became of each of its claims, and what the book could not test."""
     tested, name = lines_by_claim(data), published.published_name(study)
     about, first = paths.listed(paths.PUBLISHED / "studies.yaml")[study], published.about(study)
-    rows: list[list[Any]] = []
-    left: list[list[Any]] = []
+    rows, left = list[list[Any]](), list[list[Any]]()
     for claim in (own for own in claims.load().values() if own.study == study):
         line = tested.get(claim.id, UNRUN)
         shown = _linked(line["page"], line["key"], line["evidence"]) if line["key"] else line["evidence"]
@@ -118,7 +116,7 @@ def study_page(study: str, data: list[dict[str, Any]]) -> str:
             Html(front_page.link(claim, tested, "../")), claims.published_evidence(claim), shown,
             verdict_badge(line["verdict"], line.get("control"))])
     seen = [tested[claim]["pair"]["detectable"] for claim, own in claims.load().items() if own.study == study and not own.unit
-            and tested.get(claim, {}).get("verdict", UNTESTED) != UNTESTED]
+            and tested.get(claim, UNRUN)["verdict"] != UNTESTED]
     sees = (f"Half of its tests would find a true difference of {plain(median(seen))}, or a smaller one, four times in five."
             if seen else "")
     waits = table(f"Claims of {name} that are not tested", claims.HEADER, left, numeric_from=9).text if left else "None."
@@ -203,15 +201,11 @@ def cite_page() -> str:
 
 
 def calibration_page() -> str:
-    """How often verdicts are wrong, from a simulation; without one it says how to make it."""
-    file = measurements.no_machines("verdicts")
-    return calibration(measurements.read(file)["sections"]["verdicts"]) if file.exists() else (
-        "# How far verdicts can be trusted\n\nNot simulated yet: `python -m bench --only verdicts` does it.\n")
-
-
-def calibration(simulated: dict[str, Any]) -> str:
-    """The page of a simulation's result, a row for each experiment."""
-    rows = []
+    """How often verdicts are wrong in simulated experiments, a row for each; without a simulation it says how to make one."""
+    file, rows = measurements.no_machines("verdicts"), []
+    if not file.exists():
+        return "# How far verdicts can be trusted\n\nNot simulated yet: `python -m bench --only verdicts` does it.\n"
+    simulated = measurements.read(file)["sections"]["verdicts"]
     for line in simulated["rows"]:
         seeds = [f"{number} seed{'s' * (number > 1)}" if number else "nothing trained" for number in line["seeds"]]
         told = [" and ".join(dict.fromkeys(seeds) if not any(line["seeds"]) else seeds) + ", paired" * line["paired"],
@@ -243,12 +237,7 @@ EXAMPLES: dict[str, tuple[Interval | None, str]] = {
 
 def examples() -> str:
     """A row for each word: an interval that leads to it, and why; and sliders that give an interval its word."""
-    rows = []
-    for word, (own, why) in EXAMPLES.items():
-        shown: Any = "nothing was measured"
-        if own is not None:
-            shown = front_page.picture(own, None, f"A difference of {signed(own.mean)} with its interval "
-                                                  f"{interval(own.low, own.high, sign=True)}.")
-        rows.append([shown, verdict_badge(word), why])
+    rows = [[front_page.picture("difference", own) if own else "nothing was measured", verdict_badge(word), why]
+            for word, (own, why) in EXAMPLES.items()]
     return table("Of a claim that one system ranks better than another", ("difference and its interval", "word", "why"), rows,
                  numeric_from=3).text + "\n\n" + filled("word_of.html")

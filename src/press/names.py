@@ -15,8 +15,6 @@ from helpers.systems import first_stages
 from press.bounds import MAY_BE_EMPTY
 from press.terminal import shortened
 
-LONGEST = 200  # characters of a wrong name that are shown
-
 
 def _stage(name: str) -> Any:
     known = name in first_stages.STAGES
@@ -55,5 +53,5 @@ def check(chapter: str, given: dict[str, Any], usual: dict[str, Any]) -> None:
             except BadInput:
                 raise
             except (OSError, ValueError) as error:  # too long for a path, or what no measure is called
-                raise BadInput(f"parameter {name} = {shortened(repr(text), LONGEST)}: {getattr(error, 'strerror', '') or error}",
+                raise BadInput(f"parameter {name} = {shortened(repr(text))}: {getattr(error, 'strerror', '') or error}",
                                mend="give the name of something that is there") from None

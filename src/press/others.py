@@ -136,7 +136,6 @@ def section(study: str, tested: Mapping[str, Mapping[str, Any]]) -> str:
 
 def of_claim(name: str, tested: Mapping[str, Mapping[str, Any]]) -> str:
     """A claim in its own words, with the word and the effect of this run."""
-    line = tested.get(name)
-    own = front_page.effect_of(line) if line and "pair" in line else None
-    told = f", {with_ends(own)}" if own else ""
-    return f"{front_page.link(claims.load()[name], tested, '../')}: {front_page.verdict_of(line)}{told}"
+    line = tested.get(name, front_page.UNRUN)
+    told = f", {with_ends(front_page.effect_of(line))}" if "pair" in line else ""
+    return f"{front_page.link(claims.load()[name], tested, '../')}: {line['verdict']}{told}"

@@ -178,12 +178,6 @@ def exercises() -> dict[str, dict[str, Any]]:
     return paths.listed(paths.PUBLISHED / "exercises.yaml")
 
 
-def changed(chapter: str) -> dict[str, str]:
-    """The changed parameters as the command line takes them: texts as they are, anything else as JSON."""
-    changes = exercises()[chapter]["change"]
-    return {name: value if isinstance(value, str) else json.dumps(value) for name, value in changes.items()}
-
-
 def exercise(chapter: str, default: bool) -> str:
     """The exercise as Markdown; empty for a chapter without one. The answer is that of the default profile's page, so that a page
     with other parameters has none."""
@@ -192,7 +186,8 @@ def exercise(chapter: str, default: bool) -> str:
         return ""
     answered = default and "answer" in own
     answer = "\n" + details("What came out", Html(f"<p>{marked(own['answer']).text}</p>")).text + "\n" if answered else ""
-    change = " ".join(f"-p {name} '{value}'" for name, value in changed(chapter).items()).replace('"', '\\"')
+    given = {name: value if isinstance(value, str) else json.dumps(value) for name, value in own["change"].items()}
+    change = " ".join(f"-p {name} '{value}'" for name, value in given.items()).replace('"', '\\"')
     return f"""## Try this
 
 {own["task"]} Write down what you expect, then run it:

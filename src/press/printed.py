@@ -1,6 +1,4 @@
-"""The book as a PDF: `book pdf`. Chromium prints the whole book.
-
-    book/_build/html -> book/_build/pdf/whole.html -> book/_build/pdf/neural-ranking-reproduced.pdf
+"""The book as a PDF, in `book/_build/pdf`: `book pdf`. Chromium prints the whole book.
 
 The whole book is one HTML page: every page's article in the order of the contents, with links that stay inside. A page's ids get
 its name in front, since two pages may use the same one, and what needs a screen (buttons, folded code, heading links) goes.
@@ -57,26 +55,22 @@ def write() -> dict[str, Any]:
     from pypdf import PdfReader
 
     chromium.find()
-    source = write_whole(paths.HTML, folder() / "whole.html", cover())
-    draft = folder() / "draft.pdf"
-    print_page(source, draft)
+    source, draft = write_whole(paths.HTML, folder() / "whole.html", cover()), folder() / "draft.pdf"
+    with chromium.browser() as running, running.new_context(viewport={"width": WIDTH, "height": 960}, offline=True,
+                                                            reduced_motion="reduce") as context:
+        page = context.new_page()
+        page.set_default_timeout(300_000)  # milliseconds: some hundred pages on a busy machine
+        page.emulate_media(media="print", color_scheme="light")
+        page.goto(source.as_uri())
+        page.evaluate(FIT, WIDTH)  # tables that are too wide
+        page.pdf(path=draft, format="A4", margin=MARGINS, outline=True, tagged=True, print_background=True,
+                 display_header_footer=True, header_template="<span></span>",
+                 footer_template=FOOTER.format(title=escape(cite.citation()["title"])))
     note = {"pages": len(PdfReader(draft).pages), "bytes": draft.stat().st_size, "commit": ledger.commit(),
             "date": ledger.now()[:10]}
     draft.replace(folder() / NAME)
     (folder() / "made.json").write_text(json.dumps(note), encoding="utf-8")
     return note
-
-
-def print_page(source: Path, target: Path) -> None:
-    """Print a local HTML page with an outline, links and page numbers; tables that are too wide are made to fit."""
-    with chromium.window(WIDTH, 960) as page:
-        page.set_default_timeout(300_000)  # milliseconds: some hundred pages on a busy machine
-        page.emulate_media(media="print", color_scheme="light")
-        page.goto(source.as_uri())
-        page.evaluate(FIT, WIDTH)
-        page.pdf(path=target, format="A4", margin=MARGINS, outline=True, tagged=True, print_background=True,
-                 display_header_footer=True, header_template="<span></span>",
-                 footer_template=FOOTER.format(title=escape(cite.citation()["title"])))
 
 
 def cover() -> str:

@@ -1,8 +1,7 @@
 """Recorded runs: slow steps whose small results the book ships, and the proof that they can be had again.
 
-`record` copies, from the store, the results that the executed chapters used and that cost more than some seconds from nothing,
-and all their measurements of time and memory, so that those of one page are of one machine; it writes them into the index.
-`verify` recomputes a random sample in an empty store, or as much as a budget allows, and compares it within a declared tolerance.
+`record` copies them from the store, and all measurements of time and memory, so that those of one page are of one machine;
+`verify` recomputes a random sample in an empty store, or as much as a budget allows, and compares within a declared tolerance.
 """
 
 import json

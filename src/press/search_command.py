@@ -116,7 +116,5 @@ def shown(system: Evaluation, base: Evaluation | None) -> Iterator[str]:
         line = f"  {name:<10}{plain(mean.mean)} {interval(mean.low, mean.high)}"
         if base is not None:
             test = system.against(base, name, drawn=False)
-            change = test.difference
-            line += (f"   {with_ends(change)} beside {base.label}, "
-                     f"p {p_value(test.p_permutation)}")
+            line += f"   {with_ends(test.difference)} beside {base.label}, p {p_value(test.p_permutation)}"
         yield line

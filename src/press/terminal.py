@@ -54,7 +54,7 @@ def columns(rows: Sequence[Sequence[Any]], right: Sequence[int] = ()) -> str:
     return "\n".join("  ".join(line).rstrip() for line in lines)
 
 
-def shortened(text: str, longest: int) -> str:
+def shortened(text: str, longest: int = 200) -> str:
     """A text, cut after so many characters."""
     return text if len(text) <= longest else f"{text[:longest]} …"
 

@@ -17,7 +17,6 @@ from helpers.errors import BadInput
 from helpers.systems.testbed import Testbed
 
 TIMEOUT = 60  # seconds in which a request is answered: the two models read what the default asks for, on a slow processor too
-DEFAULT = ("both",)  # as in `book search`
 
 
 def serve(collection: str, unit: str, rerankers: Sequence[str], pairwise: str, host: str, port: int, names: Sequence[str]) -> int:
@@ -29,7 +28,7 @@ def serve(collection: str, unit: str, rerankers: Sequence[str], pairwise: str, h
         from press.serve import app, batching, engine
     except ImportError as error:
         raise BadInput(f"{error.name} is not installed", mend="`pip install starlette uvicorn`, or `make env`") from None
-    asked = rerankers or DEFAULT
+    asked = rerankers or ("both",)  # as in `book search`
     wanted = dict.fromkeys([*asked, *(part for name in asked for part in engine.summands(name)), engine.NONE])
     engine.check(wanted)
     engine.check([pairwise] if pairwise else [], own=[engine.BASE])

@@ -109,8 +109,7 @@ class Batcher:
     def _work(self, make: Callable[[], Any], ready: "Future[Any]") -> None:
         try:
             self._engine = make()
-            for scorer, inputs in self._engine.trial.items():
-                self._engine.scorers[scorer](inputs)  # warms up
+            self._try()  # warms up
             self._try()
         except BaseException as error:  # noqa: BLE001 - whatever it is, who made this object raises it
             ready.set_exception(error)

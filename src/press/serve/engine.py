@@ -170,7 +170,7 @@ class Engine:
     """
 
     def __init__(self, bed: Testbed, models: Mapping[str, WindowScorer | None], pairwise: Pairwise | None = None):
-        self.bed, self.models, self.pairwise = bed, dict(models), pairwise
+        self.bed, self.models, self.pairwise, self._usual = bed, dict(models), pairwise, next(iter(models))
         self.scorers = {name: model for name, model in [*models.items(), (PAIRS, pairwise)] if model}
         self._texts, self._index = Texts(bed.store.value()), bed.index.value()
         tokens = bed.tokens(backbone.resolve("packaged")).value()
@@ -190,17 +190,13 @@ class Engine:
 
     def expected(self, asked: Asked) -> list[tuple[str, float]]:
         """The scorers that a request needs, in turn, and about how many windows or pairs each reads."""
-        models, pairs = summands(self.model_of(asked)), asked.pairwise != NONE
+        models, pairs = summands(asked.reranker or self._usual), asked.pairwise != NONE
         return [(model, asked.candidates * self._windows_each) for model in models] * (1 + (asked.feedback != NONE)) + [
             (PAIRS, float(len(compared(asked.paired, asked.pairwise, asked.sample))))] * pairs
 
-    def model_of(self, asked: Asked) -> str:
-        """The name of the model that a request is for."""
-        return asked.reranker or next(iter(self.models))
-
     def __call__(self, asked: Asked) -> Asking:
         """The answer: results with the scores and ranks of every stage, and the window that decided."""
-        one = _Work(asked, self.model_of(asked))
+        one = _Work(asked, asked.reranker or self._usual)
         hits = java.call(search_each, self._index, [asked.query], K1, B, one.depth)[0]
         one.note(FIRST, pd.DataFrame([(ONE, *hit) for hit in hits], columns=COLUMNS))
         yield from self._rerank(one, "re-ranked")
