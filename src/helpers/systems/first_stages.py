@@ -37,11 +37,12 @@ from helpers.systems.bi_encoder import UNTRAINED, BiEncoder
 from helpers.systems.testbed import SplitTestbed, Testbed
 
 
+@dataclass(frozen=True, kw_only=True)
 class Lexical:
-    """BM25 over what `index` gives; a subclass is a dataclass with `k1` and `b`."""
+    """BM25 over what `index` gives."""
 
-    k1: float
-    b: float
+    k1: float = K1
+    b: float = B
 
     def index(self, bed: Testbed) -> Step:
         """The Lucene index of a testbed's texts."""
@@ -60,9 +61,6 @@ class Lexical:
 class BM25(Lexical):
     """BM25 over the texts as they are."""
 
-    k1: float = K1
-    b: float = B
-
     def index(self, bed: Testbed) -> Step:
         """The testbed's own index."""
         return bed.index
@@ -79,8 +77,6 @@ class Doc2Query(Lexical):
     query_length: int = 64  # tokens written of a query
     batch_size: int = 16  # texts a step
     seed: int = 1
-    k1: float = K1  # of BM25 over the expanded texts
-    b: float = B  # likewise
 
     def generated(self, bed: Testbed) -> Step:
         """The queries of every text of a testbed."""
@@ -160,8 +156,6 @@ class WordExpansion(Trained, Lexical, ExpansionTraining):
     batch_size: int = 64
     dropout: float = 0.0  # of a passage's vector
     words: int = 20  # added to a text
-    k1: float = K1  # of BM25 over the expanded texts
-    b: float = B  # likewise
 
     @property
     def encoder(self) -> BiEncoder:
@@ -214,8 +208,6 @@ class FirstStages:
     repbert: BiEncoder  # the bi-encoder trained as in RepBERT
     deepct: DeepCT  # the term weights
     generator: Doc2Query | None = None  # of queries for passages; None where there is none
-    k1: float = K1  # of plain BM25
-    b: float = B  # likewise
 
     @property
     def zero_shot(self) -> BiEncoder:
@@ -259,7 +251,7 @@ class FirstStages:
 
 
 STAGES: Registry[Callable[[FirstStages], Lexical | BiEncoder]] = Registry("first stage", {
-    "bm25": lambda recipes: BM25(recipes.k1, recipes.b),
+    "bm25": lambda recipes: BM25(),
     "doctttttquery": lambda recipes: recipes.generated,  # BM25 over passages with generated queries; needs a generator
     "expansion": lambda recipes: recipes.expansion,  # BM25 over passages with the words that a small model expects in queries
     "deepct": lambda recipes: recipes.deepct,  # BM25 over predicted term weights
