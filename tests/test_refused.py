@@ -35,7 +35,7 @@ from helpers.retrieval.fusion import weighted_sum
 from helpers.steps import cluster, rebuild, recipe, registry
 from helpers.systems.bi_encoder import BiEncoder, DistilledEncoder
 from helpers.systems.evaluated import over_seeds
-from helpers.systems.first_stages import DeepCT, first_stages
+from helpers.systems.first_stages import first_stages
 from helpers.systems.recipe import document_reader
 from helpers.systems.rerankers import ListwiseReranker, Student
 from helpers.systems.reranking_experiment import RerankingExperiment
@@ -113,7 +113,6 @@ REFUSED = [
     ("'bread' occurs 3 times in some documents, 2 in all",
      lambda _: expansion({"bread": 3}, {"bread": 2}, Sizes(documents=15, words=120, trusted=8), 1)),
     ("between 0 and 1", lambda weight: weighted_sum(run_of(q="a"), run_of(q="b"), weight, 10), -0.1, 1.1),
-    ("sqrt, none", lambda smoothing: DeepCT(smoothing=smoothing), "log"),
     ("no code '.*take other `codes`", lambda two: compressed(two[0], np.ones((two[1], 32), np.float32), 1), ("SQ99", 300),
      ("PQ5", 300), ("PQ4", 20)),
     ("msmarco-v1-passage-full", indexes.describe, "msmarco-passage-full"), ("Mend: is it", indexes.describe, ""),

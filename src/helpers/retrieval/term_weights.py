@@ -179,7 +179,6 @@ def summary(trainer: Any, targets: pd.DataFrame) -> dict[str, Any]:
 
 CHUNK = 2_000  # texts weighted at a time
 WEIGHTS = "weights.jsonl"
-SMOOTHINGS = ("sqrt", "none")
 
 
 @step(version=1, form="folder", network=True)

@@ -31,7 +31,7 @@ from helpers.networks.fine_tuning import Trained
 from helpers.registry import Registry
 from helpers.retrieval.bm25 import K1, B, bm25_run, max_passage
 from helpers.retrieval.expansion import ExpansionTraining, expanded_index, expansion_words, generated_queries, word_expansion
-from helpers.retrieval.term_weights import SMOOTHINGS, TermWeightTraining, deepct, term_recall, weighted_index, word_weights
+from helpers.retrieval.term_weights import TermWeightTraining, deepct, term_recall, weighted_index, word_weights
 from helpers.steps import Step
 from helpers.systems.bi_encoder import UNTRAINED, BiEncoder
 from helpers.systems.testbed import SplitTestbed, Testbed
@@ -103,14 +103,8 @@ class DeepCT(Trained, Lexical, TermWeightTraining):
     backbone: str = "packaged"
     _: KW_ONLY
     scale: int = 100  # the term frequency of a weight of 1 (N in the study: 100)
-    # `sqrt` takes the square root of a weight before it is scaled, as the authors' later code does; `none`
-    smoothing: str = "sqrt"
     k1: float = 20.0  # of BM25 over these frequencies, which are larger than counts
     b: float = 0.75  # likewise
-
-    def __post_init__(self) -> None:
-        if self.smoothing not in SMOOTHINGS:
-            raise ValueError(f"smoothing {self.smoothing!r}: one of {', '.join(SMOOTHINGS)}")
 
     @property
     def model(self) -> Step:
@@ -124,8 +118,8 @@ class DeepCT(Trained, Lexical, TermWeightTraining):
         return word_weights(self.model, bed.store, self.max_length)
 
     def index(self, bed: Testbed) -> Step:
-        """The Lucene index of the weights."""
-        return weighted_index(self.weights(bed), self.scale, self.smoothing)
+        """The Lucene index of the weights: of their square roots, scaled, as the authors' later code has it."""
+        return weighted_index(self.weights(bed), self.scale, "sqrt")
 
 
 @dataclass(frozen=True)
