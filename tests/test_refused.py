@@ -34,7 +34,7 @@ from helpers.retrieval.feedback import Sizes, expansion
 from helpers.retrieval.fusion import weighted_sum
 from helpers.steps import cluster, rebuild, recipe, registry
 from helpers.systems.bi_encoder import BiEncoder, DistilledEncoder
-from helpers.systems.evaluated import over_seeds
+from helpers.systems.evaluated import together
 from helpers.systems.first_stages import first_stages
 from helpers.systems.recipe import document_reader
 from helpers.systems.rerankers import ListwiseReranker, Student
@@ -77,8 +77,7 @@ REFUSED = [
      lambda _: per_query(run_of(q1="a"), qrels_of(q1="a"), ["AP"], queries=["q1", "q9"])),
     ("direction 'better': higher, lower, no-difference, no-gain",
      lambda direction: judge(direction, paired([1.0, 2.0], [0.0, 0.5]), 0.05), "better"),
-    ("at least two seeds", lambda _: over_seeds("s", [of_values([1.0], "a")])),
-    ("same queries", lambda _: over_seeds("s", [of_values([1.0], "a"), of_values([1.0, 0.0], "b")])),
+    ("same queries", lambda _: together("s", [of_values([1.0], "a"), of_values([1.0, 0.0], "b")])),
     # networks and what they are trained with
     ("Mend", parse_architecture, "BERT/2", "BERT/2/64", "BERT/2/64/x", "BERT/0/64/2", "BERT/2/64/2/1", "BERT//64/2", "bert",
      "GPT", ""),

@@ -27,7 +27,7 @@ from helpers.evaluation.verdicts import (
 from helpers.pages import claims
 from helpers.pages.claims import evidence
 from helpers.pages.fragments import Fragment
-from helpers.systems.evaluated import over_seeds
+from helpers.systems.evaluated import together
 from press import execute, generated
 from tables import cells
 from toys import of_values
@@ -140,7 +140,7 @@ def page(tmp_path, monkeypatch):
     for name, (direction, shift, _) in SHIFTS.items():
         noise = rng.normal(0, 0.25 if name == "weak" else 0.05, 300)
         centred = noise - noise.mean()
-        ours, theirs = (over_seeds(f"{name} {role}", [
+        ours, theirs = (together(f"{name} {role}", [
             of_values(base + moved + centred * moves) for moved in (shift * moves - 0.001, shift * moves + 0.001)])
             for role, moves in (("x", 1), ("base", 0)))
         raw.append({"id": name, "study": "david2020", "claim": name, "evidence": {"section": "1"}, "measure": "RR@10",

@@ -131,8 +131,8 @@ def evaluate_seeds(label: str, rankings: Sequence[Step], bed: Testbed, measures:
     is that of `evaluate`, so that of the others the values are all that is kept with the book."""
     first, *others = rankings
     names = with_judgments(list(measures), bed.qrels)
-    runs = [evaluate(label, first, bed, measures, source), *(evaluate_values(label, other, bed, names) for other in others)]
-    return over_seeds(label, runs) if others else runs[0]
+    return together(label, [evaluate(label, first, bed, measures, source),
+                            *(evaluate_values(label, other, bed, names) for other in others)])
 
 
 def evaluate_frame(label: str, run: pd.DataFrame, bed: Testbed, measures: Sequence[str], source: Step) -> Evaluation:
@@ -140,13 +140,14 @@ def evaluate_frame(label: str, run: pd.DataFrame, bed: Testbed, measures: Sequen
     return Evaluation(label, run, bed.per_query(run, with_judgments(list(measures), bed.qrels)), source)
 
 
-def over_seeds(label: str, runs: Sequence[Evaluation]) -> Evaluation:
-    """One system from runs that differ in the seed alone: per-query values averaged, the runs kept. ValueError for fewer than two
-    seeds, or runs that were measured on different queries."""
-    if len(runs) < 2 or any(not run.values.index.equals(runs[0].values.index) for run in runs):
-        raise ValueError("at least two seeds, measured on the same queries, are wanted")
+def together(label: str, runs: Sequence[Evaluation]) -> Evaluation:
+    """One system from runs that differ in the seed alone: per-query values averaged, the runs kept; a single run stands for
+    itself. ValueError for runs that were measured on different queries."""
+    first = runs[0]
+    if any(not run.values.index.equals(first.values.index) for run in runs):
+        raise ValueError("seeds that were measured on the same queries are wanted")
     values = pd.concat([run.values for run in runs]).groupby(level=0, sort=False).mean()
-    return Evaluation(label, runs[0].ranking, values, runs[0].source, tuple(runs), runs[0].unit)
+    return Evaluation(label, first.ranking, values, first.source, tuple(runs), first.unit) if len(runs) > 1 else first
 
 
 def values_of(systems: Systems, names: Sequence[str], measure: str) -> pd.DataFrame:
