@@ -78,8 +78,8 @@ class Bed:
     def documents(self, scores, how, run=None, first=None):
         return replace(scores, content=aggregate(windows_of(scores.value(), run and run.value(), first), how))
 
-    def kept_values(self, ranking, names):
-        return self.per_query(ranking.value(), names)
+    def measured(self, ranking, names):
+        return Value(self.per_query(ranking.value(), names).reset_index())
 
     def per_query(self, run, names):
         return helper_measures.per_query(run, self.qrels, names, self.min_relevance, self.judged, bool(self.every_grade))

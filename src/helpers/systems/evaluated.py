@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 
 from helpers.evaluation.hierarchical import Rows, compare
-from helpers.evaluation.measures import run_measures
 from helpers.evaluation.pools import with_judgments
 from helpers.evaluation.significance import Interval, Paired, TrainingNoise, Unpaired, mean_interval, paired, unpaired
 from helpers.steps import Step, recipe, registry
@@ -116,12 +115,12 @@ def evaluate(label: str, ranking: Step, bed: Testbed, measures: Sequence[str], s
     """
     names = with_judgments(list(measures), bed.qrels)
     (source or ranking).entry()  # a page that shows its values has used it
-    return Evaluation(label, ranking, bed.kept_values(ranking, names), source or ranking)
+    return Evaluation(label, ranking, bed.measured(ranking, names).value().set_index("query_id"), source or ranking)
 
 
 def evaluate_values(label: str, ranking: Step, bed: Testbed, measures: Sequence[str]) -> Evaluation:
     """The values alone, to which the numbers are traced: for a ranking that no page shows, and that is not kept with the book."""
-    values = run_measures(ranking, bed.query_step, bed.qrels_step, list(measures), bed.min_relevance, bed.every_grade)
+    values = bed.measured(ranking, list(measures))
     return Evaluation(label, pd.DataFrame(), values.value().set_index("query_id"), values)
 
 

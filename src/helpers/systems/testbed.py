@@ -171,11 +171,9 @@ class Testbed:
         """The ranking of documents from scored windows, or from those of each query's `first` candidates in the run."""
         return aggregated(scores, how, run, first)
 
-    def kept_values(self, ranking: Step, names: list[str]) -> pd.DataFrame:
-        """`per_query` of a step's run, kept beside it: the run is read once."""
-        values = measures.run_measures(ranking, self.query_step, self.qrels_step, names, self.min_relevance,
-                                       self.every_grade)
-        return values.value().set_index("query_id")
+    def measured(self, ranking: Step, names: list[str]) -> Step:
+        """`per_query` of a step's run as a step, kept beside it: the run is read once."""
+        return measures.run_measures(ranking, self.query_step, self.qrels_step, names, self.min_relevance, self.every_grade)
 
     def per_query(self, run: pd.DataFrame, names: list[str], queries: list[str] | None = None) -> pd.DataFrame:
         """The measures of a run for each judged query, or for some of them, rows in the order of the sample."""
