@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from helpers.evaluation.hierarchical import Rows, compare
+from helpers.evaluation.hierarchical import Rows, training_noise
 from helpers.evaluation.pools import with_judgments
 from helpers.evaluation.significance import Interval, Paired, TrainingNoise, Unpaired, mean_interval, paired, unpaired
 from helpers.steps import Step, recipe, registry
@@ -67,11 +67,10 @@ class Evaluation:
     def against(self, baseline: "Evaluation", measure: str, drawn: bool = True) -> Paired:
         """The comparison with another system on the same queries, over trainings and queries together; with `drawn` false no
         other training is drawn, for a statement on just these trained models."""
-        if not drawn:
-            return replace(paired(self.values[measure], baseline.values[measure].loc[self.values.index],
-                                  noise=TrainingNoise(assumption="of just these trained models")), unit=self.unit)
         first, second, shared = self.both_rows(baseline, measure)
-        return replace(compare(first, second, measure, shared=shared), unit=self.unit)
+        noise = (training_noise(first, second, measure, shared) if drawn else
+                 TrainingNoise(assumption="of just these trained models"))
+        return replace(paired(first.values.mean(axis=0), second.values.mean(axis=0), noise), unit=self.unit)
 
     def both_rows(self, baseline: "Evaluation", measure: str) -> tuple[Rows, Rows, bool]:
         """The values of two systems on the same queries in each run, for inference over trainings and queries; and whether both
