@@ -22,9 +22,9 @@ MEASURES = ("RR@10", "nDCG@10", "P@10", "AP", "AP@100", "R@10", "R@100", "R@200"
 HOSTILE = "<script>alert(1)</script> & “more”"
 
 
-@dataclass
+@dataclass(eq=False)
 class Value:
-    """Stands for a step: its value, its key and what its entry in the store says."""
+    """Stands for a step: its value, its key and what its entry in the store says; no training is behind it."""
 
     content: object = None
     key: str = KEY
@@ -35,6 +35,9 @@ class Value:
 
     def entry(self):
         return SimpleNamespace(manifest=self.manifest)
+
+    def recipe(self):
+        return {"step": "toy", "version": 1, "arguments": {}}
 
 
 def of_values(values, label="system", queries=None, run=None, **more):

@@ -3,7 +3,6 @@
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -57,8 +56,9 @@ class Evaluation:
         values = np.array([run.values[measure].loc[queries].to_numpy(dtype=float) for run in self.runs])
         first = self.runs[0]
         trained = sum(bool(trainings(step) - elsewhere) for step in (first.source, *first.also))
-        return Rows(values, trained, tuple(" ".join(sorted(pretrainings(run.source))) for run in self.runs),
-                    kind_of(first.source), tuple(seeds_of(run.source, elsewhere) for run in self.runs))
+        groups = [sorted(key for name, key, _ in _seeded(run.source) if name == PRETRAINING) for run in self.runs]
+        return Rows(values, trained, tuple(map(" ".join, groups)), kind_of(first.source),
+                    tuple(seeds_of(run.source, elsewhere) for run in self.runs))
 
     def mean(self, measure: str) -> Interval:
         """Mean and 95 % bootstrap interval over queries."""
@@ -153,17 +153,13 @@ def values_of(systems: Systems, names: Sequence[str], measure: str) -> pd.DataFr
     return pd.DataFrame({name: systems[name].values[measure] for name in names})
 
 
-def trainings(source: Any) -> frozenset[str]:
+def trainings(source: Step) -> frozenset[str]:
     """The keys of the trainings behind a step, straight or through others: network steps that take a seed and some epochs."""
     return frozenset(key for _, key, _ in _seeded(source))
 
 
-def pretrainings(source: Any) -> frozenset[str]:
-    """The keys of those that are pre-trainings."""
-    return frozenset(key for name, key, _ in _seeded(source) if name == PRETRAINING)
-
-
-def kind_of(source: Any) -> str:
+@functools.lru_cache(maxsize=4096)
+def kind_of(source: Step) -> str:
     """The kind of model and recipe that a step's trainings are of, as `published/seed_noise.yaml` has them; empty for none."""
     names = {name for name, _, _ in _seeded(source)}
     if PRETRAINING in names:
@@ -171,26 +167,18 @@ def kind_of(source: Any) -> str:
     if AGGREGATION in names:
         return "aggregations of kept states"
     if names & CROSS_ENCODERS:
-        return f"re-rankers of {'documents' if 'document' in _units(source) else 'passages'}"
+        units = {part["data"][1] for part in recipe.parts(source.recipe()) if part.get("data", [""])[0] == "texts"}
+        return f"re-rankers of {'documents' if 'document' in units else 'passages'}"
     return "bi-encoders" if names else ""
 
 
-def seeds_of(source: Any, elsewhere: frozenset[str] = frozenset()) -> tuple[int, ...]:
+def seeds_of(source: Step, elsewhere: frozenset[str] = frozenset()) -> tuple[int, ...]:
     """The seeds of a step's trainings, those left out that are behind the system compared with."""
     return tuple(sorted(seed for _, key, seed in _seeded(source) if key not in elsewhere))
 
 
-def _seeded(source: Any) -> frozenset[tuple[str, str, int]]:
-    return _seeded_of(source) if hasattr(source, "recipe") else frozenset()
-
-
 @functools.lru_cache(maxsize=4096)
-def _units(source: Any) -> frozenset[str]:
-    return frozenset(part["data"][1] for part in recipe.parts(source.recipe()) if part.get("data", [""])[0] == "texts")
-
-
-@functools.lru_cache(maxsize=4096)
-def _seeded_of(source: Any) -> frozenset[tuple[str, str, int]]:
+def _seeded(source: Step) -> frozenset[tuple[str, str, int]]:
     return frozenset((part["step"], recipe.key_of(part), int(part["arguments"]["seed"])) for part in recipe.parts(source.recipe())
                      if "step" in part and "seed" in part["arguments"] and part["arguments"].get("epochs") != 0
                      and registry.STEPS[part["step"]].network)
