@@ -40,7 +40,7 @@ TURNED = {"higher": "lower", "lower": "higher", "no-difference": "no-difference"
 def trial(low, high):
     """A comparison by its 95 % interval; the 90 % interval is one hundredth narrower on either side."""
     mean = (low + high) / 2
-    return Paired(Interval(mean, low, high), Interval(mean, low + 0.01, high - 0.01), 0.9, 0.5, 200, (high - low) / 4)
+    return Paired(Interval(mean, low, high), Interval(mean, low + 0.01, high - 0.01), 0.9, 0.5, (200,), (high - low) / 4)
 
 
 # Each rule of the module's table, with a margin of .05: direction, the 95 % interval, the word.
@@ -114,7 +114,7 @@ def test_effect_ratio_and_relative_improvement(values, ratio, delta):
 def test_an_interval_leads_to_its_word(word):
     whole, _ = generated.EXAMPLES[word]
     narrow = Interval(whole.mean, *(whole.mean + (end - whole.mean) * 1.645 / 1.96 for end in (whole.low, whole.high)))
-    assert judge(HIGHER, Paired(whole, narrow, math.nan, math.nan, 400, 0.01), generated.MARGIN) == word
+    assert judge(HIGHER, Paired(whole, narrow, math.nan, math.nan, (400,), 0.01), generated.MARGIN) == word
 
 
 def test_all_five_words_are_drawn_with_their_numbers_for_those_who_do_not_see():

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from helpers import paths
 from helpers.errors import BadInput
 from helpers.evaluation import published, verdicts
-from helpers.evaluation.significance import Paired, Unpaired
+from helpers.evaluation.significance import Paired
 from helpers.evaluation.verdicts import OPEN, UNTESTED, Verdict
 from helpers.pages.compare import disagreement, verdict_badge
 from helpers.pages.fragments import Fragment, Html, cell, p_value, plain, table, with_ends
@@ -175,7 +175,7 @@ def of_claim(claim: Claim, measured: Measured) -> Compared | str:
     return ITSELF if measured[0] is measured[1] else Compared(*measured)
 
 
-def compare(claim: Claim, systems: Pair, measure: str) -> Paired | Unpaired:
+def compare(claim: Claim, systems: Pair, measure: str) -> Paired:
     """The comparison of two systems for a claim: unpaired on different queries, over queries alone if it declares so."""
     first, second = systems
     if set(first.values.index) != set(second.values.index):
@@ -183,7 +183,7 @@ def compare(claim: Claim, systems: Pair, measure: str) -> Paired | Unpaired:
     return first.against(second, measure, drawn=claim.inference != "queries")
 
 
-def numbers(systems: Pair, comparison: Paired | Unpaired) -> dict[str, Any]:
+def numbers(systems: Pair, comparison: Paired) -> dict[str, Any]:
     """What was compared, and the result, for whoever recomputes the verdict from the values that the page carries."""
     first, second = systems
     difference, narrow, noise = comparison.difference, comparison.narrow, comparison.noise
@@ -230,7 +230,7 @@ def evidence(verdict: Verdict, unit: str = "", level: bool = False) -> str:
         return verdict.reason
     comparison, d = verdict.comparison, verdict.comparison.difference
     parts = [f"{with_ends(d)}{unit}, p {p_value(comparison.p_permutation)}, "
-             f"{comparison.queries} {comparison.unit}, margin {plain(verdict.margin)}"]
+             f"{' and '.join(map(str, comparison.queries))} {comparison.unit}, margin {plain(verdict.margin)}"]
     if verdict.word == OPEN or (level and verdict.word == UNTESTED and comparison.detectable > verdict.margin):
         parts.append(f"the smallest difference that would be seen is {plain(comparison.detectable)}{unit}")
     return "; ".join([*parts, *filter(None, (comparison.noise.assumption, verdict.reason))])

@@ -9,7 +9,7 @@ import pandas as pd
 
 from helpers.evaluation.hierarchical import Rows, training_noise
 from helpers.evaluation.pools import with_judgments
-from helpers.evaluation.significance import Interval, Paired, TrainingNoise, Unpaired, mean_interval, paired, unpaired
+from helpers.evaluation.significance import Interval, Paired, TrainingNoise, mean_interval, paired, unpaired
 from helpers.steps import Step, recipe, registry
 from helpers.systems.testbed import Testbed
 
@@ -98,7 +98,7 @@ class Evaluation:
         """The same system on some of its queries."""
         return replace(self, values=self.values.loc[list(queries)], seeds=tuple(run.on(queries) for run in self.seeds))
 
-    def unpaired_against(self, other: "Evaluation", measure: str) -> Unpaired:
+    def unpaired_against(self, other: "Evaluation", measure: str) -> Paired:
         """The unpaired comparison with a system on other queries."""
         return unpaired(self.values[measure], other.values[measure])
 

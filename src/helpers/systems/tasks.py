@@ -63,7 +63,7 @@ class Correlation(Evaluation):
             raise ValueError("two systems of one step are wanted")
         if baseline.label == self.label:
             none = Interval(0.0, 0.0, 0.0)
-            return Paired(none, none, 1.0, 1.0, self.facts["pairs"], 0.0, "pairs")
+            return Paired(none, none, 1.0, 1.0, (self.facts["pairs"],), 0.0, "pairs")
         ours, theirs = (self.facts["systems"][system.label]["seeds"] for system in (self, baseline))
         return widened(self.facts["against"][self.label][baseline.label], np.array(ours), np.array(theirs), self.facts["pairs"])
 
@@ -75,7 +75,7 @@ def widened(own: dict[str, float], ours: np.ndarray, theirs: np.ndarray, pairs: 
     noise = own_noise(ours, theirs)
     draws = error * student(math.inf, PERMUTATIONS, SEED) + training_draws(noise, 1, PERMUTATIONS, SEED + 1)[:, 0]
     p = float((np.abs(draws) >= abs(mean)).mean()) if noise.variance else 0.0
-    return Paired(*intervals(mean, draws), own["p_t"], max(p, own["p_permutation"]), pairs,
+    return Paired(*intervals(mean, draws), own["p_t"], max(p, own["p_permutation"]), (pairs,),
                   float(np.hypot(error, np.sqrt(noise.variance))), "pairs", noise)
 
 
