@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from helpers import paths
 from helpers.errors import BadInput
 from helpers.evaluation import published, verdicts
-from helpers.evaluation.significance import Paired
+from helpers.evaluation.significance import Paired, unpaired
 from helpers.evaluation.verdicts import OPEN, UNTESTED, Verdict
 from helpers.pages.compare import disagreement, verdict_badge
 from helpers.pages.fragments import Fragment, Html, cell, p_value, plain, table, with_ends
@@ -179,7 +179,7 @@ def compare(claim: Claim, systems: Pair, measure: str) -> Paired:
     """The comparison of two systems for a claim: unpaired on different queries, over queries alone if it declares so."""
     first, second = systems
     if set(first.values.index) != set(second.values.index):
-        return first.unpaired_against(second, measure)
+        return unpaired(first.values[measure], second.values[measure])
     return first.against(second, measure, drawn=claim.inference != "queries")
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 
 from helpers.evaluation.hierarchical import Rows, training_noise
 from helpers.evaluation.pools import with_judgments
-from helpers.evaluation.significance import Interval, Paired, TrainingNoise, mean_interval, paired, unpaired
+from helpers.evaluation.significance import Interval, Paired, TrainingNoise, mean_interval, paired
 from helpers.steps import Step, recipe, registry
 from helpers.systems.testbed import Testbed
 
@@ -97,10 +97,6 @@ class Evaluation:
     def on(self, queries: Sequence[str]) -> "Evaluation":
         """The same system on some of its queries."""
         return replace(self, values=self.values.loc[list(queries)], seeds=tuple(run.on(queries) for run in self.seeds))
-
-    def unpaired_against(self, other: "Evaluation", measure: str) -> Paired:
-        """The unpaired comparison with a system on other queries."""
-        return unpaired(self.values[measure], other.values[measure])
 
 
 Systems = Mapping[str, Evaluation]  # by the name that tables give them
