@@ -3,9 +3,8 @@
 A difference of means has noise of two kinds. Other queries would change it: that is resampled. Another training of the same
 recipe would change it, too: `TrainingNoise` says by how much, see `helpers.evaluation.hierarchical`.
 
-What comparisons have in common, kept once: the random draws for each number of queries, and the results for the same arrays.
-
-A table, a verdict and a sentence of a page may rest on one comparison, and all comparisons see the same draws.
+The random draws for each number of queries and the results for the same arrays are kept: a table, a verdict and a sentence of a
+page may rest on one comparison, and all comparisons see the same draws.
 """
 
 import functools

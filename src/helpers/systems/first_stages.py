@@ -127,16 +127,9 @@ class WordExpansion(Trained, Lexical, ExpansionTraining):
     """Texts expanded with the words that a small model expects in their queries, from their vectors by an encoder as it is.
 
     The form is TILDE's, and adding its words to texts is TILDEv2's (Zhuang & Zuccon 2021, arXiv:2108.08513); see
-    `retrieval.expansion_training`. Chosen on 600 dev queries of the Almanac on 24 November 2026, where BM25 has RR@10 .647 and
-    R@100 .862:
-
-    - 20 words, each once: .669, .669 and .673; .883, .872 and .870 (three seeds). With 50, .658 and .651; .885 and .882.
-      In proportion to their probability, a hundred words of which the likeliest stands three or five times: .626 to .651.
-    - All training queries, and they alone: with 1,500 of them .657 and .883; with two spans, title and heading of each train
-      passage besides, .006 and .017 less.
-    - The backbone's word embeddings: vectors that the encoder gives each word alone were neither surely better nor worse, and
-      need no training to come to .661 and .881 with 20 words.
-    - Dropout of .3 lowers the held-out loss, and hardly changes the measures.
+    `retrieval.expansion`. Chosen on 600 dev queries of the Almanac on 24 November 2026, where BM25 has RR@10 .647 and R@100 .862:
+    20 words, each once, have .669, .669 and .673; .883, .872 and .870 (three seeds). None of these was surely better in RR@10: 50
+    words, words in proportion to their probability, titles and spans as queries, vectors of single words, dropout.
     """
 
     collection: str = "almanac"  # whose training queries are used
