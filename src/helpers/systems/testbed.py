@@ -8,6 +8,7 @@ Chapters that ask for the same thing build the same steps, hence the same keys: 
 """
 
 import functools
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -109,24 +110,21 @@ class Testbed:
         """What training passages are drawn from: BM25's ranking, or a `BiEncoder`'s."""
         return self.bm25(k1, b, depth) if encoder is None else encoder.run(self, depth)
 
-    @functools.cached_property
-    def parts(self) -> "Testbed | None":
-        """The same queries over the passages of the documents; None unless the collection judges these too."""
-        if self.unit != "document" or "passage" not in self.source.units:
-            return None
-        return replace(self, unit="passage")
-
     @property
     def positions(self) -> Step | None:
         """Where in their documents the answers begin; None unless the collection judges its documents' passages too."""
-        return None if self.parts is None else answer_positions(
-            self.store, self.parts.store, self.qrels_step, self.parts.qrels_step, self.min_relevance)
+        return self._in_documents(answer_positions)
 
     @property
     def answers(self) -> Step | None:
         """The windows that hold an answer; None unless the collection judges its documents' passages too."""
-        return None if self.parts is None else answer_windows(
-            self.store, self.parts.store, self.qrels_step, self.parts.qrels_step, self.min_relevance, self.words, self.overlap)
+        return self._in_documents(answer_windows, self.words, self.overlap)
+
+    def _in_documents(self, found: Callable[..., Step], *windows: int) -> Step | None:
+        if self.unit != "document" or "passage" not in self.source.units:
+            return None
+        parts = replace(self, unit="passage")
+        return found(self.store, parts.store, self.qrels_step, parts.qrels_step, self.min_relevance, *windows)
 
     def of_candidates(self, run: Step, candidates: int) -> "Testbed":
         """Where a re-ranker reads a run's first `candidates` texts: here among all texts, whose windows serve every model."""
