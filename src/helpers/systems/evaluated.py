@@ -103,11 +103,8 @@ Systems = Mapping[str, Evaluation]  # by the name that tables give them
 
 
 def evaluate(label: str, ranking: Step, bed: Testbed, measures: Sequence[str], source: Step | None = None) -> Evaluation:
-    """Measure the run of a step on a testbed; the values are kept, and the run is not read where they are there.
-
-    Args:
-        source: the step that the numbers are traced to, where the ranking is only put together from it; by default the ranking.
-    """
+    """Measure the run of a step on a testbed; the values are kept, and the run is not read where they are there. The numbers are
+    traced to `source`, where the ranking is only put together from it; by default to the ranking."""
     names = with_judgments(list(measures), bed.qrels)
     (source or ranking).entry()  # a page that shows its values has used it
     return Evaluation(label, ranking, bed.measured(ranking, names).value().set_index("query_id"), source or ranking)

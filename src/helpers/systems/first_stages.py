@@ -6,7 +6,7 @@
 Names are those of `STAGES`, the path of a published run, as a TREC file, or a bi-encoder of sentence-transformers, by its folder
 or `hub:<name>@<revision>`. The recipes are the same in every chapter, so each model is trained once for all of them.
 
-First stages that are BM25 over an index: of the texts as they are, with more words, or of weights of words.
+Those that are BM25 over an index:
 
     DeepCT(queries=1500).run(Testbed("almanac", "passage"), depth=100)      # BM25 over term frequencies that a model predicts
     WordExpansion().run(Testbed("almanac", "passage"), depth=100)           # BM25 over passages with words that a model adds
