@@ -113,6 +113,8 @@ def test_an_evaluation_looks_up_its_comparisons(facts):
     assert against.difference.mean == result["against"]["good"]["poor"]["difference"] and against.unit == "pairs"
     assert systems["good"].against(systems["good"]).p_permutation == 1
     assert list(systems["good"].seed_means["spearman"]) == result["systems"]["good"]["seeds"]
+    with pytest.raises(ValueError, match="one step"):
+        systems["good"].against(correlations(Value(result))["poor"].__class__("x", None, None, None, facts={}))
 
 
 def test_a_mixture_of_ranks_correlates_as_if_it_had_been_made():

@@ -58,7 +58,9 @@ class Correlation(Evaluation):
         return Interval(own["mean"], own["low"], own["high"])
 
     def against(self, baseline: Evaluation, measure: str = MEASURE, drawn: bool = True) -> Paired:
-        """The paired comparison with another system of the same step."""
+        """The paired comparison with another system of the same step; ValueError for any other evaluation."""
+        if not isinstance(baseline, Correlation) or baseline.facts is not self.facts:
+            raise ValueError("two systems of one step are wanted")
         if baseline.label == self.label:
             none = Interval(0.0, 0.0, 0.0)
             return Paired(none, none, 1.0, 1.0, (self.facts["pairs"],), 0.0, "pairs")
