@@ -117,5 +117,5 @@ def comparisons(values: np.ndarray, noise: list[TrainingNoise], shift: float | n
             mean = float(moved[:, n].mean())
             whole, narrow = intervals(mean, draws[:, n])
             error = math.sqrt(float(moved[:, n].var(ddof=1)) / len(moved) + own.variance)
-            pairs.append(Paired(whole, narrow, math.nan, float(p_values[n]), len(moved), error, noise=own))
+            pairs.append(Paired(whole, narrow, math.nan, float(p_values[n]), (len(moved),), error, noise=own))
     return pairs

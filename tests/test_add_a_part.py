@@ -37,8 +37,6 @@ class Pieces(Lexical):
     """BM25 over pieces of the texts."""
 
     words: int = 50
-    k1: float = 0.9
-    b: float = 0.4
 
     def index(self, bed):
         return window_index(bed.store, self.words, 0)
@@ -61,7 +59,7 @@ def test_an_aggregation(monkeypatch):
 
 
 def test_a_first_stage(monkeypatch):
-    monkeypatch.setitem(STAGES, "pieces", lambda recipes: Pieces(words=30, k1=recipes.k1))
+    monkeypatch.setitem(STAGES, "pieces", lambda recipes: Pieces(words=30))
     recipes, bed = first_stages(), Testbed("almanac", "passage", queries=20)
     run = recipes.run("pieces", bed, 5)
     assert (run.name, run.arguments["k1"], run.arguments["index"].key) == ("bm25_run", 1.2, window_index(bed.store, 30, 0).key)

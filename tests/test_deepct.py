@@ -30,7 +30,7 @@ def test_words_are_repeated_and_those_of_no_weight_dropped():
     assert repeated({}, 10, "sqrt") == ""
 
 
-@pytest.mark.parametrize("kind, shown", [(DeepCT, {"scale": 10, "smoothing": "none", "k1": 0.9, "b": 0.1}),
+@pytest.mark.parametrize("kind, shown", [(DeepCT, {"scale": 10, "k1": 0.9, "b": 0.1}),
                                          (WordExpansion, {"words": 2, "k1": 0.7, "b": 0.1})])
 def test_every_field_but_those_of_the_index_is_part_of_the_model(kind, shown, folder, bed):
     base = kind(collection=str(folder), unit="document")

@@ -1,7 +1,6 @@
 """The discussion: a paragraph stands beside the results that it was written for, and nowhere else."""
 
 import re
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -14,7 +13,7 @@ from helpers.pages.discussion import EFFECTS, discussion, effect, failed, paragr
 from helpers.pages.fragments import Fragment
 from helpers.systems.evaluated import Evaluation
 from press import page_header
-from toys import system
+from toys import Value, system
 
 NOTEBOOKS = {file.stem: file.read_text() for file in paths.NOTEBOOKS.glob("*.ipynb")}
 
@@ -91,7 +90,7 @@ NOISE = np.random.default_rng(0).normal(0, 0.2, 400)
 
 def level(shift, noise=0.0):
     values = pd.DataFrame({"RR@10": 0.3 + shift + noise * NOISE, "R@10": 0.5 - shift}, index=[str(n) for n in range(400)])
-    return Evaluation("any", pd.DataFrame(), values, SimpleNamespace(key="k"))
+    return Evaluation("any", pd.DataFrame(), values, Value())
 
 
 SYSTEMS = {"low": level(0.0), "high": level(0.2), "a_little": level(0.001, noise=1.0), "level": True, "steep": False}

@@ -5,12 +5,12 @@ import pytest
 from helpers.evaluation import published
 from helpers.pages.compare import beside_published, seeds_text
 from helpers.pages.fragments import Fragment
-from helpers.systems.evaluated import over_seeds, values_of
+from helpers.systems.evaluated import together, values_of
 from toys import of_values
 
 
 def test_seeds_are_averaged_for_each_query_and_their_means_kept_and_some_queries_taken():
-    both = over_seeds("s", [of_values([1.0, 0.0, 0.5], "a"), of_values([0.5, 0.5, 0.5], "b")])
+    both = together("s", [of_values([1.0, 0.0, 0.5], "a"), of_values([0.5, 0.5, 0.5], "b")])
     assert both.values["RR@10"].tolist() == [0.75, 0.25, 0.5]
     assert both.seed_means["RR@10"].tolist() == [0.5, 0.5]
     part = both.on(["q2", "q0"])
@@ -20,11 +20,11 @@ def test_seeds_are_averaged_for_each_query_and_their_means_kept_and_some_queries
     with pytest.raises(KeyError):
         both.on(["q9"])
     triplets = [replace(of_values([1.0, 0.0], name), unit="triplets") for name in "ab"]
-    assert over_seeds("s", triplets).unit == "triplets"
+    assert together("s", triplets).unit == "triplets"
 
 
 def test_the_variation_over_seeds_is_the_standard_deviation_of_their_means():
-    both = over_seeds("s", [of_values([0.2, 0.4], "a"), of_values([0.4, 0.6], "b")])  # means 0.3 and 0.5: sd 0.1 * sqrt(2)
+    both = together("s", [of_values([0.2, 0.4], "a"), of_values([0.4, 0.6], "b")])  # means 0.3 and 0.5: sd 0.1 * sqrt(2)
     assert seeds_text(both, "RR@10") == ", sd 0.141 over 2 seeds"
     assert seeds_text(of_values([0.2, 0.4], "a"), "RR@10") == ""
 
@@ -81,7 +81,7 @@ def test_many_rows_that_were_not_measured_are_folded():
 
 
 def test_a_part_of_a_systems_values_and_its_lead_over_a_system_without_seeds_are_taken_run_by_run():
-    both, base = over_seeds("s", [of_values([1.0, 0.5], "a"), of_values([0.5, 1.0], "b")]), of_values([0.5, 0.25], "base")
+    both, base = together("s", [of_values([1.0, 0.5], "a"), of_values([0.5, 1.0], "b")]), of_values([0.5, 0.25], "base")
     firsts = both.mapped(lambda values: values == 1)
     assert [run.values["RR@10"].tolist() for run in firsts.runs] == [[1.0, 0.0], [0.0, 1.0]]
     assert firsts.values["RR@10"].tolist() == [0.5, 0.5]  # and not whether the mean of both is a first place

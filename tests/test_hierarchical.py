@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers.evaluation.hierarchical import KnownNoise, Rows, compare, known_noise, measured_noise, own_noise, training_noise
+from helpers.evaluation.hierarchical import KnownNoise, Rows, known_noise, measured_noise, own_noise, training_noise
 from helpers.evaluation.significance import TrainingNoise, paired
 
 KNOWN = KnownNoise(variance=0.0004, freedom=3, share=0.002)
@@ -107,7 +107,8 @@ def test_beside_a_crossed_mixed_model():
     query, way = rng.normal(0, 0.3, queries), rng.normal(0, 0.15, (2, queries))
     values = [0.6 - 0.1 * place + query + way[place] + rng.normal(0, 0.05, (seeds, 1)) + rng.normal(0, 0.1, (seeds, queries))
               for place in (0, 1)]
-    comparison = compare(Rows(values[0], 1), Rows(values[1], 1), "RR@10")
+    noise = training_noise(Rows(values[0], 1), Rows(values[1], 1), "RR@10")
+    comparison = paired(values[0].mean(axis=0), values[1].mean(axis=0), noise)
     frame = pd.DataFrame([{"system": place, "seed": f"{place}-{seed}", "query": str(q), "both": f"{place}-{q}",
                            "value": values[place][seed, q], "all": 1}
                           for place in (0, 1) for seed in range(seeds) for q in range(queries)])

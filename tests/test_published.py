@@ -39,7 +39,7 @@ def copy(tmp_path, monkeypatch):
 def number(entry):
     """The exact number of a cell, None for words and lists; a list of one number is that number."""
     value = entry.value[0] if isinstance(entry.value, list) and len(entry.value) == 1 else entry.value
-    return Decimal(getattr(value, "text", str(value))) if isinstance(value, int | float) else None
+    return Decimal(str(value)) if isinstance(value, int | float) else None
 
 
 def transcribed(study):

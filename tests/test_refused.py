@@ -33,8 +33,8 @@ from helpers.retrieval import indexes
 from helpers.retrieval.fusion import weighted_sum
 from helpers.steps import cluster, rebuild, recipe, registry
 from helpers.systems.bi_encoder import BiEncoder, DistilledEncoder
-from helpers.systems.evaluated import over_seeds
-from helpers.systems.first_stages import DeepCT, first_stages
+from helpers.systems.evaluated import together
+from helpers.systems.first_stages import first_stages
 from helpers.systems.recipe import document_reader
 from helpers.systems.rerankers import ListwiseReranker, Student
 from helpers.systems.reranking_experiment import RerankingExperiment
@@ -76,8 +76,7 @@ REFUSED = [
      lambda _: per_query(run_of(q1="a"), qrels_of(q1="a"), ["AP"], queries=["q1", "q9"])),
     ("direction 'better': higher, lower, no-difference, no-gain",
      lambda direction: judge(direction, paired([1.0, 2.0], [0.0, 0.5]), 0.05), "better"),
-    ("at least two seeds", lambda _: over_seeds("s", [of_values([1.0], "a")])),
-    ("same queries", lambda _: over_seeds("s", [of_values([1.0], "a"), of_values([1.0, 0.0], "b")])),
+    ("same queries", lambda _: together("s", [of_values([1.0], "a"), of_values([1.0, 0.0], "b")])),
     # networks and what they are trained with
     ("Mend", parse_architecture, "BERT/2", "BERT/2/64", "BERT/2/64/x", "BERT/0/64/2", "BERT/2/64/2/1", "BERT//64/2", "bert",
      "GPT", ""),
@@ -110,7 +109,6 @@ REFUSED = [
      "median"),
     # first stages
     ("between 0 and 1", lambda weight: weighted_sum(run_of(q="a"), run_of(q="b"), weight, 10), -0.1, 1.1),
-    ("sqrt, none", lambda smoothing: DeepCT(smoothing=smoothing), "log"),
     ("no code '.*take other `codes`", lambda two: compressed(two[0], np.ones((two[1], 32), np.float32), 1), ("SQ99", 300),
      ("PQ5", 300), ("PQ4", 20)),
     ("msmarco-v1-passage-full", indexes.describe, "msmarco-passage-full"), ("Mend: is it", indexes.describe, ""),

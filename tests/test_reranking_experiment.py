@@ -70,7 +70,7 @@ def test_the_baseline_is_the_first_stage_itself(trial):
 
 def test_several_models_are_averaged_query_by_query(trial, monkeypatch):
     turned = {"d1#0": 0.9, "d2#0": 0.1}  # d1 first: 1 and 1/2, where WINDOWS give 1/2 and 1
-    monkeypatch.setitem(AGGREGATIONS, "own", lambda scores: scores.mean())  # toys have no recipe that values could be kept under
+    monkeypatch.setitem(AGGREGATIONS, "own", lambda scores: scores.mean())  # a reader's own function
     trial = replace(trial, aggregation="own")
     both = trial.over_seeds("x", [Scorer(WINDOWS), Scorer(turned), Scorer(turned)])
     assert both.values["RR@10"].tolist() == pytest.approx([2.5 / 3, 2 / 3])

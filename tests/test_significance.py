@@ -22,7 +22,7 @@ def enumerated(differences):
 def test_p_t_is_scipys_paired_t_test():
     comparison = paired(OURS, THEIRS)
     assert comparison.p_t == pytest.approx(stats.ttest_rel(OURS, THEIRS).pvalue)
-    assert comparison.queries == 8
+    assert comparison.queries == (8,)
     assert comparison.difference.mean == pytest.approx(np.mean(OURS) - np.mean(THEIRS))
 
 
@@ -74,7 +74,7 @@ def test_the_permutation_p_of_two_groups_by_hand():
     comparison = unpaired([4.0, 5.0], [1.0, 2.0, 3.0])
     assert comparison.p_permutation == pytest.approx(0.2)
     assert comparison.difference.mean == pytest.approx(2.5)
-    assert (comparison.sizes, comparison.queries) == ((2, 3), "2 and 3")
+    assert comparison.queries == (2, 3)
 
 
 def test_the_interval_of_two_large_groups_is_that_of_the_normal_distribution():

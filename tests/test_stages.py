@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from helpers.data.runs import cut
 from helpers.evaluation import published
 from helpers.pages import stages
-from helpers.reranking.aggregation import AGGREGATIONS
 from toys import Bed, Value, run_of, system
 
 
@@ -41,8 +40,7 @@ class Scorer:
         return Value(kept.assign(score=kept["doc_id"].isin(["a", "b"]).astype(float), doc_id=kept["doc_id"] + "#0"))
 
 
-def test_candidates_are_scored_once_and_those_beyond_a_depth_do_not_count(monkeypatch):
-    monkeypatch.setitem(AGGREGATIONS, "mean", lambda scores: scores.mean())  # toys have no recipe that values could be kept under
+def test_candidates_are_scored_once_and_those_beyond_a_depth_do_not_count():
     scorers, runs = [Scorer(), Scorer()], {"bm25": Value(run_of(q="xa", r="xyb")), "repbert": Value(run_of(q="a", r="b"))}
     found = stages.reranked(runs, Bed(q="a", r="b"), scorers, [3, 1, 2])
     assert [scorer.depths for scorer in scorers] == [[3, 3]] * 2

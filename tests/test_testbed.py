@@ -4,7 +4,6 @@ import pytest
 
 from helpers.data.elsewhere import external_run
 from helpers.errors import BadInput
-from helpers.evaluation.measures import run_measures
 from helpers.pages import page
 from helpers.systems.testbed import Testbed, tuning_bed
 
@@ -59,7 +58,6 @@ def test_what_is_measured_is_not_tuned_on(folder, tmp_path):
 
 def test_a_page_shows_what_counted_as_relevant(folder):
     beds = [Testbed("almanac"), Testbed(f"{folder}[relevant=3]")]
-    used = [run_measures(bed.bm25(1.2, 0.75, 5), bed.query_step, bed.qrels_step, ["RR@10"], bed.min_relevance, bed.every_grade)
-            for bed in beds]
+    used = [bed.measured(bed.bm25(1.2, 0.75, 5), ["RR@10"]) for bed in beds]
     assert page.rules({"step": step.name, "recipe": step.recipe()} for step in used) == [
         f"almanac (test) from grade 2{page.NOT_ALL}", f"{folder.name} (test) from grade 3"]

@@ -27,7 +27,7 @@ from helpers.evaluation.verdicts import (
 from helpers.pages import claims
 from helpers.pages.claims import evidence
 from helpers.pages.fragments import Fragment
-from helpers.systems.evaluated import over_seeds
+from helpers.systems.evaluated import together
 from press import execute, generated
 from tables import cells
 from toys import of_values
@@ -40,7 +40,7 @@ TURNED = {"higher": "lower", "lower": "higher", "no-difference": "no-difference"
 def trial(low, high):
     """A comparison by its 95 % interval; the 90 % interval is one hundredth narrower on either side."""
     mean = (low + high) / 2
-    return Paired(Interval(mean, low, high), Interval(mean, low + 0.01, high - 0.01), 0.9, 0.5, 200, (high - low) / 4)
+    return Paired(Interval(mean, low, high), Interval(mean, low + 0.01, high - 0.01), 0.9, 0.5, (200,), (high - low) / 4)
 
 
 # Each rule of the module's table, with a margin of .05: direction, the 95 % interval, the word.
@@ -114,7 +114,7 @@ def test_effect_ratio_and_relative_improvement(values, ratio, delta):
 def test_an_interval_leads_to_its_word(word):
     whole, _ = generated.EXAMPLES[word]
     narrow = Interval(whole.mean, *(whole.mean + (end - whole.mean) * 1.645 / 1.96 for end in (whole.low, whole.high)))
-    assert judge(HIGHER, Paired(whole, narrow, math.nan, math.nan, 400, 0.01), generated.MARGIN) == word
+    assert judge(HIGHER, Paired(whole, narrow, math.nan, math.nan, (400,), 0.01), generated.MARGIN) == word
 
 
 def test_all_five_words_are_drawn_with_their_numbers_for_those_who_do_not_see():
@@ -140,7 +140,7 @@ def page(tmp_path, monkeypatch):
     for name, (direction, shift, _) in SHIFTS.items():
         noise = rng.normal(0, 0.25 if name == "weak" else 0.05, 300)
         centred = noise - noise.mean()
-        ours, theirs = (over_seeds(f"{name} {role}", [
+        ours, theirs = (together(f"{name} {role}", [
             of_values(base + moved + centred * moves) for moved in (shift * moves - 0.001, shift * moves + 0.001)])
             for role, moves in (("x", 1), ("base", 0)))
         raw.append({"id": name, "study": "david2020", "claim": name, "evidence": {"section": "1"}, "measure": "RR@10",

@@ -22,9 +22,9 @@ MEASURES = ("RR@10", "nDCG@10", "P@10", "AP", "AP@100", "R@10", "R@100", "R@200"
 HOSTILE = "<script>alert(1)</script> & “more”"
 
 
-@dataclass
+@dataclass(eq=False)
 class Value:
-    """Stands for a step: its value, its key and what its entry in the store says."""
+    """Stands for a step: its value, its key and what its entry in the store says; no training is behind it."""
 
     content: object = None
     key: str = KEY
@@ -35,6 +35,9 @@ class Value:
 
     def entry(self):
         return SimpleNamespace(manifest=self.manifest)
+
+    def recipe(self):
+        return {"step": "toy", "version": 1, "arguments": {}}
 
 
 def of_values(values, label="system", queries=None, run=None, **more):
@@ -78,8 +81,8 @@ class Bed:
     def documents(self, scores, how, run=None, first=None):
         return replace(scores, content=aggregate(windows_of(scores.value(), run and run.value(), first), how))
 
-    def kept_values(self, ranking, names):
-        return self.per_query(ranking.value(), names)
+    def measured(self, ranking, names):
+        return Value(self.per_query(ranking.value(), names).reset_index())
 
     def per_query(self, run, names):
         return helper_measures.per_query(run, self.qrels, names, self.min_relevance, self.judged, bool(self.every_grade))

@@ -107,7 +107,7 @@ def python_page(data: list[dict[str, Any]]) -> str:
 def study_page(study: str, data: list[dict[str, Any]]) -> str:
     """What a study asked and how, what became of each of its claims, and what the book could not test."""
     tested, name = lines_by_claim(data), published.published_name(study)
-    about, first = paths.listed(paths.PUBLISHED / "studies.yaml")[study], published.about(study)
+    about, title = paths.listed(paths.PUBLISHED / "studies.yaml")[study], paths.listed(paths.PUBLISHED / f"{study}.yaml")["title"]
     rows, left = list[list[Any]](), list[list[Any]]()
     for claim in (own for own in claims.load().values() if own.study == study):
         line = tested.get(claim.id, UNRUN)
@@ -120,7 +120,7 @@ def study_page(study: str, data: list[dict[str, Any]]) -> str:
     sees = (f"Half of its tests would find a true difference of {plain(median(seen))}, or a smaller one, four times in five."
             if seen else "")
     waits = table(f"Claims of {name} that are not tested", claims.HEADER, left, numeric_from=9).text if left else "None."
-    return filled("study.md", study=name, title=first["title"], cite=study, asked=about["asked"], how=about["how"], sees=sees,
+    return filled("study.md", study=name, title=title, cite=study, asked=about["asked"], how=about["how"], sees=sees,
                 tested=table(f"Claims of {name}", claims.HEADER, rows, numeric_from=9).text if rows else "None of its claims.",
                 left=waits, others=others.section(study, tested),
                 chapters=", ".join(dict.fromkeys(f"[](../chapters/{claim.chapter}.ipynb)" for claim in claims.load().values()

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from helpers import paths
-from helpers.evaluation.significance import QUIET, Paired, TrainingNoise, paired
+from helpers.evaluation.significance import QUIET, TrainingNoise
 
 FILE = paths.PUBLISHED / "seed_noise.yaml"
 
@@ -74,14 +74,6 @@ def known_noise(kind: str, measure: str, way: str = "single", spread: float = 0.
     return KnownNoise(widest.share * spread, widest.freedom, widest.share)
 
 
-def compare(ours: Rows, theirs: Rows, measure: str, shared: bool = False) -> Paired:
-    """Compare two systems on the same queries, in the same order, over seeds and queries together.
-
-    What is known of the noise depends on the measure; `shared` says that both come out of the same trainings, row by row.
-    """
-    return paired(ours.values.mean(axis=0), theirs.values.mean(axis=0), training_noise(ours, theirs, measure, shared))
-
-
 def training_noise(ours: Rows, theirs: Rows, measure: str, shared: bool = False,
                    known: KnownNoise | None = None) -> TrainingNoise:
     """The noise of training in the difference of two systems' means; `known` stands in for that of the book's trainings."""
@@ -104,9 +96,10 @@ def training_noise(ours: Rows, theirs: Rows, measure: str, shared: bool = False,
         own = [rows for rows in systems if rows.kind == kind]
         prior = known or known_noise(kind, measure, "single", spread)
         variance, freedom = pooled([rows.means() for rows in own], [rows.trained for rows in own], prior)
-        part = variance * sum(rows.trained / len(rows.means()) for rows in own)
+        counts = [len(rows.means()) for rows in own]
+        part = variance * sum(rows.trained / count for rows, count in zip(own, counts, strict=True))
         total, parts = total + part, [*parts, (part, freedom)]
-        assumed.append(words(variance, " and ".join(counted(len(rows.means())) for rows in own)))
+        assumed.append(words(variance, " and ".join("one seed" if count == 1 else f"{count} seeds" for count in counts)))
     shared_freedom = total**2 / sum(part**2 / own for part, own in parts) if total else math.inf  # Welch (1947)
     return TrainingNoise(total, shared_freedom, "; ".join(assumed))
 
@@ -121,21 +114,15 @@ def own_noise(ours: np.ndarray, theirs: np.ndarray) -> TrainingNoise:
     """The same from the means of the seeds alone, for a measure that other trainings do not have."""
     if len(ours) + len(theirs) < 3:
         return TrainingNoise(assumption="one seed: the noise of training is not in the interval")
-    variance, freedom = pooled([ours, theirs], [1, 1])
+    variance, freedom = pooled([ours, theirs], [1, 1], KnownNoise(0.0, 0, 0.0))
     return TrainingNoise(variance * (1 / len(ours) + 1 / len(theirs)), freedom)
 
 
-def pooled(means: list[np.ndarray], trained: list[int], prior: KnownNoise | None = None) -> tuple[float, int]:
+def pooled(means: list[np.ndarray], trained: list[int], prior: KnownNoise) -> tuple[float, int]:
     """The variance between trainings, pooled over systems and with what is known before, and its degrees of freedom."""
     squares = sum(float(((own - own.mean()) ** 2).sum()) / count for own, count in zip(means, trained, strict=True))
-    before = prior or KnownNoise(0.0, 0, 0.0)
-    freedom = before.freedom + sum(len(own) - 1 for own in means)
-    return (squares + before.freedom * before.variance) / freedom, freedom
-
-
-def counted(seeds: int) -> str:
-    """A number of seeds in words."""
-    return "one seed" if seeds == 1 else f"{seeds} seeds"
+    freedom = prior.freedom + sum(len(own) - 1 for own in means)
+    return (squares + prior.freedom * prior.variance) / freedom, freedom
 
 
 def words(variance: float, seeds: str) -> str:

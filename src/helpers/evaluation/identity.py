@@ -25,14 +25,13 @@ class IdentityGap:
     seen: float  # the mean of those from train articles
     neither: float  # the mean of those from the split that holds neither training texts nor answers
     gap: float  # their difference within queries, in standard deviations of a query's unjudged candidates
-    texts: tuple[int, int]  # how many of each there are
 
 
 def identity_gap(parts: pd.DataFrame) -> IdentityGap:
     """Compare a ranker's scores of unjudged candidates from the two kinds of article; `parts` are those of `by_query`."""
-    seen, neither = parts["seen"].sum(), parts["neither"].sum()
-    means = [parts[f"{name}_score"].sum() / of if of else np.nan for name, of in (("seen", seen), ("neither", neither))]
-    return IdentityGap(means[0], means[1], float(gaps(parts, np.ones((1, len(parts))))[0]), (int(seen), int(neither)))
+    sums = parts.sum()
+    seen, neither = (sums[f"{name}_score"] / sums[name] if sums[name] else np.nan for name in ("seen", "neither"))
+    return IdentityGap(seen, neither, float(gaps(parts, np.ones((1, len(parts))))[0]))
 
 
 def gap_excess(ours: pd.DataFrame, theirs: pd.DataFrame) -> Interval:

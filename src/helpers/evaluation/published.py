@@ -1,7 +1,6 @@
 """The five studies' numbers, read from `published/<study>.yaml`: a value is looked up, never typed."""
 
 import functools
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,25 +11,6 @@ from helpers.errors import BadInput
 
 STUDIES = ("steensland2021", "alarfaj2022", "david2020", "zhan2020", "gao2021")
 INHERITED = ("dataset", "split", "queries", "unit")
-
-
-class _Loader(yaml.CSafeLoader):
-    """YAML whose numbers remember how they were printed: 0.710 keeps its zero, +14 its sign."""
-
-
-def _printed(kind: type) -> Callable[[yaml.CSafeLoader, yaml.ScalarNode], Any]:
-    remembering: Any = type(kind.__name__, (kind,), {"text": ""})
-
-    def construct(_: yaml.CSafeLoader, node: yaml.ScalarNode) -> Any:
-        number = remembering(node.value)
-        number.text = node.value
-        return number
-
-    return construct
-
-
-_Loader.add_constructor("tag:yaml.org,2002:float", _printed(float))
-_Loader.add_constructor("tag:yaml.org,2002:int", _printed(int))
 
 
 @dataclass(frozen=True)
@@ -45,6 +25,7 @@ class Entry:
     system: str
     measure: str
     value: Any
+    printed: str  # the value as the study prints it: 0.710 has its zero, +14 its sign
     mark: str = ""
     dataset: str | None = None
     split: str | None = None
@@ -56,11 +37,6 @@ class Entry:
     def cell(self) -> list[str]:
         """Where it stands: study, table, row, column."""
         return [self.study, self.table, self.row, self.column]
-
-    @property
-    def printed(self) -> str:
-        """The value as the study prints it."""
-        return getattr(self.value, "text", str(self.value))
 
     @property
     def amount(self) -> float:
@@ -87,14 +63,15 @@ def load(study: str) -> dict[tuple[str, str, str], Entry]:
     file = paths.PUBLISHED / f"{study}.yaml"
     if not file.exists():
         raise BadInput(f"no published study {study!r}", file=file, mend=f"choose from {', '.join(STUDIES)}")
-    content = yaml.load(file.read_text(encoding="utf-8"), _Loader)  # noqa: S506 - a safe loader
+    content, texts = paths.listed(file), yaml.load(file.read_text(encoding="utf-8"), yaml.CBaseLoader)  # every number a text
     entries: dict[tuple[str, str, str], Entry] = {}
-    for table in content["tables"]:
+    for table, table_texts in zip(content["tables"], texts["tables"], strict=True):
         shared = {name: table.get(name) for name in INHERITED if table.get(name) is not None}
-        for raw in table["entries"]:
+        for raw, raw_texts in zip(table["entries"], table_texts["entries"], strict=True):
             key = (str(table["table"]), str(raw.get("row")), str(raw.get("column")))
+            printed = raw_texts["value"] if isinstance(raw.get("value"), int | float) else str(raw.get("value"))
             try:
-                entry = Entry(study=study, cite=content["cite"], table=key[0], **{**shared, **raw})
+                entry = Entry(study=study, cite=content["cite"], table=key[0], printed=printed, **{**shared, **raw})
             except TypeError as error:
                 raise BadInput(f"table {key[0]}, row {key[1]!r}: {error}", file=file, mend="see published/README.md") from None
             if key in entries:
@@ -127,13 +104,6 @@ def column(study: str, table: str, name: str) -> dict[str, Entry]:
 def everything() -> list[Entry]:
     """Every published value of every study, in the studies' order."""
     return [entry for study in STUDIES for entry in load(study).values()]
-
-
-@functools.cache
-def about(study: str) -> dict[str, Any]:
-    """What a study's file says of it besides its tables: `cite`, `title`."""
-    content = yaml.load((paths.PUBLISHED / f"{study}.yaml").read_text(encoding="utf-8"), _Loader)  # noqa: S506 - a safe loader
-    return {name: value for name, value in content.items() if name != "tables"}
 
 
 def published_name(study: str) -> str:

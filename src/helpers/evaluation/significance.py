@@ -3,9 +3,8 @@
 A difference of means has noise of two kinds. Other queries would change it: that is resampled. Another training of the same
 recipe would change it, too: `TrainingNoise` says by how much, see `helpers.evaluation.hierarchical`.
 
-What comparisons have in common, kept once: the random draws for each number of queries, and the results for the same arrays.
-
-A table, a verdict and a sentence of a page may rest on one comparison, and all comparisons see the same draws.
+The random draws for each number of queries and the results for the same arrays are kept: a table, a verdict and a sentence of a
+page may rest on one comparison, and all comparisons see the same draws.
 """
 
 import functools
@@ -32,12 +31,12 @@ def student(freedom: float, size: int, seed: int) -> np.ndarray:
 
 
 @functools.lru_cache(maxsize=4)
-def sample_counts(queries: int, resamples: int, seed: int, size: int | None = None) -> np.ndarray:
-    """How often each bootstrap sample has each query, (resamples, queries); samples are of as many queries, or of `size`."""
-    rng, counts = np.random.default_rng(seed), np.empty((resamples, queries), np.uint16 if size else np.uint8)
+def sample_counts(queries: int, resamples: int, seed: int) -> np.ndarray:
+    """How often each bootstrap sample, of as many queries, has each query: (resamples, queries)."""
+    rng, counts = np.random.default_rng(seed), np.empty((resamples, queries), np.uint8)
     for start in range(0, resamples, BLOCK):
         rows = min(BLOCK, resamples - start)
-        drawn = rng.integers(queries, size=(rows, size or queries)) + queries * np.arange(rows)[:, None]
+        drawn = rng.integers(queries, size=(rows, queries)) + queries * np.arange(rows)[:, None]
         counts[start:start + rows] = np.bincount(drawn.ravel(), minlength=rows * queries).reshape(rows, queries)
     return counts
 
@@ -104,13 +103,13 @@ QUIET = TrainingNoise()  # of two systems that nothing random was trained for
 
 @dataclass(frozen=True)
 class Paired:
-    """A comparison of two systems on the same queries."""
+    """A comparison of two systems on the same queries, or of two groups of queries."""
 
     difference: Interval  # of the means, with its 95 % interval
     narrow: Interval  # the same with the 90 % interval, which two one-sided tests at .05 each look at
     p_t: float  # of the paired t-test over queries, as the studies have it: it sees no noise of training
     p_permutation: float  # of the permutation test, with the noise of training
-    queries: int | str  # how many pairs
+    queries: tuple[int, ...]  # how many pairs, or how many in either group
     error: float  # standard error of the difference, over queries and trainings
     unit: str = "queries"  # what the pairs are
     noise: TrainingNoise = QUIET  # of training, as it was taken into account
@@ -119,7 +118,7 @@ class Paired:
     def freedom(self) -> float:
         """The degrees of freedom of the error, which queries and trainings share by their parts of its variance (Welch 1947)."""
         trainings = self.noise.variance / self.error**2 if self.error else 0.0
-        return 1 / ((1 - trainings) ** 2 / (int(self.queries) - 1) + trainings**2 / self.noise.freedom)
+        return 1 / ((1 - trainings) ** 2 / (sum(self.queries) - len(self.queries)) + trainings**2 / self.noise.freedom)
 
     @property
     def detectable(self) -> float:
@@ -129,18 +128,6 @@ class Paired:
         error. With the queries' noise alone that is (z of .975 + z of .8) standard errors; with few trainings both are larger.
         """
         return (self.difference.high - self.difference.low) / 2 + float(special.stdtrit(self.freedom, POWER)) * self.error
-
-
-@dataclass(frozen=True)
-class Unpaired(Paired):
-    """A comparison of two groups of queries, both ranked by the same models; `queries` has the groups' sizes in words."""
-
-    sizes: tuple[int, int] = (0, 0)
-
-    @property
-    def freedom(self) -> float:
-        """Of the t-test of two groups."""
-        return sum(self.sizes) - 2
 
 
 @remembered
@@ -181,7 +168,7 @@ def paired(values: ArrayLike, baseline: ArrayLike, noise: TrainingNoise = QUIET)
     error = math.sqrt(float(moved.var(ddof=1)) / moved.size + noise.variance)
     t = mean / math.sqrt(float(moved.var(ddof=1)) / moved.size) if not flat else 0.0 if abs(mean) < TINY else math.inf
     p_t = 2 * float(special.stdtr(moved.size - 1, -abs(t)))
-    return Paired(whole, narrow, p_t, float(permutation_ps(moved[:, None], noise)[0]), ours.size, error, noise=noise)
+    return Paired(whole, narrow, p_t, float(permutation_ps(moved[:, None], noise)[0]), (ours.size,), error, noise=noise)
 
 
 def bootstrap_draws(moved: np.ndarray, noise: TrainingNoise | Sequence[TrainingNoise] = QUIET) -> np.ndarray:
@@ -228,7 +215,7 @@ def permutation_ps(moved: np.ndarray, noise: TrainingNoise | Sequence[TrainingNo
 
 
 @remembered
-def unpaired(values: ArrayLike, others: ArrayLike) -> Unpaired:
+def unpaired(values: ArrayLike, others: ArrayLike) -> Paired:
     """Compare two groups of queries, such as the questions for a location and those for an entity.
 
     The intervals are a bootstrap's that resamples each group by itself; the permutation test, two-sided, draws anew which query
@@ -242,8 +229,7 @@ def unpaired(values: ArrayLike, others: ArrayLike) -> Unpaired:
     if np.ptp(first) == 0 and np.ptp(second) == 0:
         draws = np.zeros(RESAMPLES)
     error = math.sqrt(float(first.var(ddof=1)) / first.size + float(second.var(ddof=1)) / second.size)
-    return Unpaired(*intervals(mean, draws), math.nan, divided_p(first, second), f"{first.size} and {second.size}", error,
-                    sizes=(first.size, second.size))
+    return Paired(*intervals(mean, draws), math.nan, divided_p(first, second), (first.size, second.size), error)
 
 
 def divided_p(first: np.ndarray, second: np.ndarray) -> float:

@@ -31,7 +31,7 @@ from pathlib import Path
 
 from helpers import paths
 from helpers.data import package_index
-from helpers.evaluation.significance import Paired, Unpaired
+from helpers.evaluation.significance import Paired
 
 ALPHA = 0.05
 MARGIN = 0.01  # the least margin of a measure between 0 and 1
@@ -46,12 +46,12 @@ class Verdict:
     """A word with what it rests on."""
 
     word: str  # one of `WORDS`
-    comparison: Paired | Unpaired | None = None  # None where nothing was measured
+    comparison: Paired | None = None  # None where nothing was measured
     margin: float = MARGIN  # that it was judged by
     reason: str = ""  # why the claim was not tested, or what the reader must know
 
 
-def judge(direction: str, comparison: Paired | Unpaired, margin: float = MARGIN) -> str:
+def judge(direction: str, comparison: Paired, margin: float = MARGIN) -> str:
     """The word for a claim of a direction; ValueError for a direction that is none of `DIRECTIONS`."""
     if direction not in DIRECTIONS:
         raise ValueError(f"direction {direction!r}: {', '.join(DIRECTIONS)}")

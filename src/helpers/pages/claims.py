@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from helpers import paths
 from helpers.errors import BadInput
 from helpers.evaluation import published, verdicts
-from helpers.evaluation.significance import Paired, Unpaired
+from helpers.evaluation.significance import Paired, unpaired
 from helpers.evaluation.verdicts import OPEN, UNTESTED, Verdict
 from helpers.pages.compare import disagreement, verdict_badge
 from helpers.pages.fragments import Fragment, linked, p_value, plain, table, with_ends
@@ -166,15 +166,15 @@ def of_claim(claim: Claim, measured: Measured) -> Compared | str:
     return ITSELF if measured[0] is measured[1] else Compared(*measured)
 
 
-def compare(claim: Claim, systems: Pair, measure: str) -> Paired | Unpaired:
+def compare(claim: Claim, systems: Pair, measure: str) -> Paired:
     """The comparison of two systems for a claim: unpaired on different queries, over queries alone if it declares so."""
     first, second = systems
     if set(first.values.index) != set(second.values.index):
-        return first.unpaired_against(second, measure)
+        return unpaired(first.values[measure], second.values[measure])
     return first.against(second, measure, drawn=claim.inference != "queries")
 
 
-def recomputable(claim: Claim, systems: Pair, measure: str, comparison: Paired | Unpaired) -> dict[str, Any]:
+def recomputable(claim: Claim, systems: Pair, measure: str, comparison: Paired) -> dict[str, Any]:
     """What was compared, the result, the values of every query and seed that it rests on and what its trainings are, for whoever
     recomputes the verdict; a correlation, which is no mean over queries, has no values."""
     first, second = systems
@@ -185,7 +185,7 @@ def recomputable(claim: Claim, systems: Pair, measure: str, comparison: Paired |
               "trainings": [noise.variance, noise.freedom if noise.variance else None]}
     if type(first) is not Evaluation:
         return result
-    if isinstance(comparison, Unpaired):
+    if set(first.values.index) != set(second.values.index):
         return result | {"values": [[texts(own.values[measure])] for own in systems]}
     *both, shared = first.both_rows(second, measure)
     return result | {"values": [[texts(row) for row in rows.values] for rows in both], "measure": measure, "shared": shared,
@@ -209,7 +209,7 @@ def evidence(verdict: Verdict, unit: str = "", level: bool = False) -> str:
         return verdict.reason
     comparison, d = verdict.comparison, verdict.comparison.difference
     parts = [f"{with_ends(d)}{unit}, p {p_value(comparison.p_permutation)}, "
-             f"{comparison.queries} {comparison.unit}, margin {plain(verdict.margin)}"]
+             f"{' and '.join(map(str, comparison.queries))} {comparison.unit}, margin {plain(verdict.margin)}"]
     if verdict.word == OPEN or (level and verdict.word == UNTESTED and comparison.detectable > verdict.margin):
         parts.append(f"the smallest difference that would be seen is {plain(comparison.detectable)}{unit}")
     return "; ".join([*parts, *filter(None, (comparison.noise.assumption, verdict.reason))])

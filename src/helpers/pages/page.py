@@ -26,7 +26,7 @@ def described(systems: Iterable[Evaluation]) -> list[dict[str, Any]]:
     """Texts, queries, settings and means of each system that is BM25 with the queries as they are, once for each run."""
     shown: dict[str, dict[str, Any]] = {}
     for system in systems:
-        if hasattr(system.source, "recipe") and (known := settings(system.source.recipe())):
+        if known := settings(system.source.recipe()):
             means = {name: float(system.values[name].mean()) for name in MEANS if name in system.values}
             shown[system.source.key] = {**known, "label": system.label, "queries": len(system.values), **means,
                                         "key": system.source.key}

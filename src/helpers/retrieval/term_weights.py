@@ -159,7 +159,6 @@ def squared_error(outputs: Any, labels: Any, num_items_in_batch: Any = None) -> 
 
 CHUNK = 2_000  # texts weighted at a time
 WEIGHTS = "weights.jsonl"
-SMOOTHINGS = ("sqrt", "none")
 
 
 @step(version=1, form="folder", network=True)

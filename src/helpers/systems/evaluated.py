@@ -3,15 +3,13 @@
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from helpers.evaluation.hierarchical import Rows, compare
-from helpers.evaluation.measures import run_measures
+from helpers.evaluation.hierarchical import Rows, training_noise
 from helpers.evaluation.pools import with_judgments
-from helpers.evaluation.significance import Interval, Paired, TrainingNoise, Unpaired, mean_interval, paired, unpaired
+from helpers.evaluation.significance import Interval, Paired, TrainingNoise, mean_interval, paired
 from helpers.steps import Step, recipe, registry
 from helpers.systems.testbed import Testbed
 
@@ -58,8 +56,9 @@ class Evaluation:
         values = np.array([run.values[measure].loc[queries].to_numpy(dtype=float) for run in self.runs])
         first = self.runs[0]
         trained = sum(bool(trainings(step) - elsewhere) for step in (first.source, *first.also))
-        return Rows(values, trained, tuple(" ".join(sorted(pretrainings(run.source))) for run in self.runs),
-                    kind_of(first.source), tuple(seeds_of(run.source, elsewhere) for run in self.runs))
+        groups = [sorted(key for name, key, _ in _seeded(run.source) if name == PRETRAINING) for run in self.runs]
+        return Rows(values, trained, tuple(map(" ".join, groups)), kind_of(first.source),
+                    tuple(seeds_of(run.source, elsewhere) for run in self.runs))
 
     def mean(self, measure: str) -> Interval:
         """Mean and 95 % bootstrap interval over queries."""
@@ -68,11 +67,10 @@ class Evaluation:
     def against(self, baseline: "Evaluation", measure: str, drawn: bool = True) -> Paired:
         """The comparison with another system on the same queries, over trainings and queries together; with `drawn` false no
         other training is drawn, for a statement on just these trained models."""
-        if not drawn:
-            return replace(paired(self.values[measure], baseline.values[measure].loc[self.values.index],
-                                  noise=TrainingNoise(assumption="of just these trained models")), unit=self.unit)
         first, second, shared = self.both_rows(baseline, measure)
-        return replace(compare(first, second, measure, shared=shared), unit=self.unit)
+        noise = (training_noise(first, second, measure, shared) if drawn else
+                 TrainingNoise(assumption="of just these trained models"))
+        return replace(paired(first.values.mean(axis=0), second.values.mean(axis=0), noise), unit=self.unit)
 
     def both_rows(self, baseline: "Evaluation", measure: str) -> tuple[Rows, Rows, bool]:
         """The values of two systems on the same queries in each run, for inference over trainings and queries; and whether both
@@ -100,28 +98,21 @@ class Evaluation:
         """The same system on some of its queries."""
         return replace(self, values=self.values.loc[list(queries)], seeds=tuple(run.on(queries) for run in self.seeds))
 
-    def unpaired_against(self, other: "Evaluation", measure: str) -> Unpaired:
-        """The unpaired comparison with a system on other queries."""
-        return unpaired(self.values[measure], other.values[measure])
-
 
 Systems = Mapping[str, Evaluation]  # by the name that tables give them
 
 
 def evaluate(label: str, ranking: Step, bed: Testbed, measures: Sequence[str], source: Step | None = None) -> Evaluation:
-    """Measure the run of a step on a testbed; the values are kept, and the run is not read where they are there.
-
-    Args:
-        source: the step that the numbers are traced to, where the ranking is only put together from it; by default the ranking.
-    """
+    """Measure the run of a step on a testbed; the values are kept, and the run is not read where they are there. The numbers are
+    traced to `source`, where the ranking is only put together from it; by default to the ranking."""
     names = with_judgments(list(measures), bed.qrels)
     (source or ranking).entry()  # a page that shows its values has used it
-    return Evaluation(label, ranking, bed.kept_values(ranking, names), source or ranking)
+    return Evaluation(label, ranking, bed.measured(ranking, names).value().set_index("query_id"), source or ranking)
 
 
 def evaluate_values(label: str, ranking: Step, bed: Testbed, measures: Sequence[str]) -> Evaluation:
     """The values alone, to which the numbers are traced: for a ranking that no page shows, and that is not kept with the book."""
-    values = run_measures(ranking, bed.query_step, bed.qrels_step, list(measures), bed.min_relevance, bed.every_grade)
+    values = bed.measured(ranking, list(measures))
     return Evaluation(label, pd.DataFrame(), values.value().set_index("query_id"), values)
 
 
@@ -131,8 +122,8 @@ def evaluate_seeds(label: str, rankings: Sequence[Step], bed: Testbed, measures:
     is that of `evaluate`, so that of the others the values are all that is kept with the book."""
     first, *others = rankings
     names = with_judgments(list(measures), bed.qrels)
-    runs = [evaluate(label, first, bed, measures, source), *(evaluate_values(label, other, bed, names) for other in others)]
-    return over_seeds(label, runs) if others else runs[0]
+    return together(label, [evaluate(label, first, bed, measures, source),
+                            *(evaluate_values(label, other, bed, names) for other in others)])
 
 
 def evaluate_frame(label: str, run: pd.DataFrame, bed: Testbed, measures: Sequence[str], source: Step) -> Evaluation:
@@ -140,13 +131,14 @@ def evaluate_frame(label: str, run: pd.DataFrame, bed: Testbed, measures: Sequen
     return Evaluation(label, run, bed.per_query(run, with_judgments(list(measures), bed.qrels)), source)
 
 
-def over_seeds(label: str, runs: Sequence[Evaluation]) -> Evaluation:
-    """One system from runs that differ in the seed alone: per-query values averaged, the runs kept. ValueError for fewer than two
-    seeds, or runs that were measured on different queries."""
-    if len(runs) < 2 or any(not run.values.index.equals(runs[0].values.index) for run in runs):
-        raise ValueError("at least two seeds, measured on the same queries, are wanted")
+def together(label: str, runs: Sequence[Evaluation]) -> Evaluation:
+    """One system from runs that differ in the seed alone: per-query values averaged, the runs kept; a single run stands for
+    itself. ValueError for runs that were measured on different queries."""
+    first = runs[0]
+    if any(not run.values.index.equals(first.values.index) for run in runs):
+        raise ValueError("seeds that were measured on the same queries are wanted")
     values = pd.concat([run.values for run in runs]).groupby(level=0, sort=False).mean()
-    return Evaluation(label, runs[0].ranking, values, runs[0].source, tuple(runs), runs[0].unit)
+    return Evaluation(label, first.ranking, values, first.source, tuple(runs), first.unit) if len(runs) > 1 else first
 
 
 def values_of(systems: Systems, names: Sequence[str], measure: str) -> pd.DataFrame:
@@ -154,17 +146,13 @@ def values_of(systems: Systems, names: Sequence[str], measure: str) -> pd.DataFr
     return pd.DataFrame({name: systems[name].values[measure] for name in names})
 
 
-def trainings(source: Any) -> frozenset[str]:
+def trainings(source: Step) -> frozenset[str]:
     """The keys of the trainings behind a step, straight or through others: network steps that take a seed and some epochs."""
     return frozenset(key for _, key, _ in _seeded(source))
 
 
-def pretrainings(source: Any) -> frozenset[str]:
-    """The keys of those that are pre-trainings."""
-    return frozenset(key for name, key, _ in _seeded(source) if name == PRETRAINING)
-
-
-def kind_of(source: Any) -> str:
+@functools.lru_cache(maxsize=4096)
+def kind_of(source: Step) -> str:
     """The kind of model and recipe that a step's trainings are of, as `published/seed_noise.yaml` has them; empty for none."""
     names = {name for name, _, _ in _seeded(source)}
     if PRETRAINING in names:
@@ -172,26 +160,18 @@ def kind_of(source: Any) -> str:
     if AGGREGATION in names:
         return "aggregations of kept states"
     if names & CROSS_ENCODERS:
-        return f"re-rankers of {'documents' if 'document' in _units(source) else 'passages'}"
+        units = {part["data"][1] for part in recipe.parts(source.recipe()) if part.get("data", [""])[0] == "texts"}
+        return f"re-rankers of {'documents' if 'document' in units else 'passages'}"
     return "bi-encoders" if names else ""
 
 
-def seeds_of(source: Any, elsewhere: frozenset[str] = frozenset()) -> tuple[int, ...]:
+def seeds_of(source: Step, elsewhere: frozenset[str] = frozenset()) -> tuple[int, ...]:
     """The seeds of a step's trainings, those left out that are behind the system compared with."""
     return tuple(sorted(seed for _, key, seed in _seeded(source) if key not in elsewhere))
 
 
-def _seeded(source: Any) -> frozenset[tuple[str, str, int]]:
-    return _seeded_of(source) if hasattr(source, "recipe") else frozenset()
-
-
 @functools.lru_cache(maxsize=4096)
-def _units(source: Any) -> frozenset[str]:
-    return frozenset(part["data"][1] for part in recipe.parts(source.recipe()) if part.get("data", [""])[0] == "texts")
-
-
-@functools.lru_cache(maxsize=4096)
-def _seeded_of(source: Any) -> frozenset[tuple[str, str, int]]:
+def _seeded(source: Step) -> frozenset[tuple[str, str, int]]:
     return frozenset((part["step"], recipe.key_of(part), int(part["arguments"]["seed"])) for part in recipe.parts(source.recipe())
                      if "step" in part and "seed" in part["arguments"] and part["arguments"].get("epochs") != 0
                      and registry.STEPS[part["step"]].network)

@@ -6,7 +6,7 @@
 Names are those of `STAGES`, the path of a published run, as a TREC file, or a bi-encoder of sentence-transformers, by its folder
 or `hub:<name>@<revision>`. The recipes are the same in every chapter, so each model is trained once for all of them.
 
-First stages that are BM25 over an index: of the texts as they are, with more words, or of weights of words.
+Those that are BM25 over an index:
 
     DeepCT(queries=1500).run(Testbed("almanac", "passage"), depth=100)      # BM25 over term frequencies that a model predicts
     WordExpansion().run(Testbed("almanac", "passage"), depth=100)           # BM25 over passages with words that a model adds
@@ -31,17 +31,18 @@ from helpers.networks.fine_tuning import Trained
 from helpers.registry import Registry
 from helpers.retrieval.bm25 import K1, B, bm25_run, max_passage
 from helpers.retrieval.expansion import expanded_index, expansion_words, generated_queries, word_expansion
-from helpers.retrieval.term_weights import SMOOTHINGS, PassageTraining, deepct, term_recall, weighted_index, word_weights
+from helpers.retrieval.term_weights import PassageTraining, deepct, term_recall, weighted_index, word_weights
 from helpers.steps import Step
 from helpers.systems.bi_encoder import UNTRAINED, BiEncoder
 from helpers.systems.testbed import SplitTestbed, Testbed
 
 
+@dataclass(frozen=True, kw_only=True)
 class Lexical:
-    """BM25 over what `index` gives; a subclass is a dataclass with `k1` and `b`."""
+    """BM25 over what `index` gives."""
 
-    k1: float
-    b: float
+    k1: float = K1
+    b: float = B
 
     def index(self, bed: Testbed) -> Step:
         """The Lucene index of a testbed's texts."""
@@ -60,9 +61,6 @@ class Lexical:
 class BM25(Lexical):
     """BM25 over the texts as they are."""
 
-    k1: float = K1
-    b: float = B
-
     def index(self, bed: Testbed) -> Step:
         """The testbed's own index."""
         return bed.index
@@ -79,8 +77,6 @@ class Doc2Query(Lexical):
     query_length: int = 64  # tokens written of a query
     batch_size: int = 16  # texts a step
     seed: int = 1
-    k1: float = K1  # of BM25 over the expanded texts
-    b: float = B  # likewise
 
     def generated(self, bed: Testbed) -> Step:
         """The queries of every text of a testbed."""
@@ -107,14 +103,8 @@ class DeepCT(Trained, Lexical, PassageTraining):
     backbone: str = "packaged"
     _: KW_ONLY
     scale: int = 100  # the term frequency of a weight of 1 (N in the study: 100)
-    # `sqrt` takes the square root of a weight before it is scaled, as the authors' later code does; `none`
-    smoothing: str = "sqrt"
     k1: float = 20.0  # of BM25 over these frequencies, which are larger than counts
     b: float = 0.75  # likewise
-
-    def __post_init__(self) -> None:
-        if self.smoothing not in SMOOTHINGS:
-            raise ValueError(f"smoothing {self.smoothing!r}: one of {', '.join(SMOOTHINGS)}")
 
     @property
     def model(self) -> Step:
@@ -128,8 +118,8 @@ class DeepCT(Trained, Lexical, PassageTraining):
         return word_weights(self.model, bed.store, self.max_length)
 
     def index(self, bed: Testbed) -> Step:
-        """The Lucene index of the weights."""
-        return weighted_index(self.weights(bed), self.scale, self.smoothing)
+        """The Lucene index of the weights: of their square roots, scaled, as the authors' later code has it."""
+        return weighted_index(self.weights(bed), self.scale, "sqrt")
 
 
 @dataclass(frozen=True)
@@ -137,16 +127,9 @@ class WordExpansion(Trained, Lexical, PassageTraining):
     """Texts expanded with the words that a small model expects in their queries, from their vectors by an encoder as it is.
 
     The form is TILDE's, and adding its words to texts is TILDEv2's (Zhuang & Zuccon 2021, arXiv:2108.08513); see
-    `retrieval.expansion_training`. Chosen on 600 dev queries of the Almanac on 24 November 2026, where BM25 has RR@10 .647 and
-    R@100 .862:
-
-    - 20 words, each once: .669, .669 and .673; .883, .872 and .870 (three seeds). With 50, .658 and .651; .885 and .882.
-      In proportion to their probability, a hundred words of which the likeliest stands three or five times: .626 to .651.
-    - All training queries, and they alone: with 1,500 of them .657 and .883; with two spans, title and heading of each train
-      passage besides, .006 and .017 less.
-    - The backbone's word embeddings: vectors that the encoder gives each word alone were neither surely better nor worse, and
-      need no training to come to .661 and .881 with 20 words.
-    - Dropout of .3 lowers the held-out loss, and hardly changes the measures.
+    `retrieval.expansion`. Chosen on 600 dev queries of the Almanac on 24 November 2026, where BM25 has RR@10 .647 and R@100 .862:
+    20 words, each once, have .669, .669 and .673; .883, .872 and .870 (three seeds). None of these was surely better in RR@10: 50
+    words, words in proportion to their probability, titles and spans as queries, vectors of single words, dropout.
     """
 
     collection: str = "almanac"  # whose training queries are used
@@ -160,8 +143,6 @@ class WordExpansion(Trained, Lexical, PassageTraining):
     batch_size: int = 64
     dropout: float = 0.0  # of a passage's vector
     words: int = 20  # added to a text
-    k1: float = K1  # of BM25 over the expanded texts
-    b: float = B  # likewise
 
     @property
     def encoder(self) -> BiEncoder:
@@ -214,8 +195,6 @@ class FirstStages:
     repbert: BiEncoder  # the bi-encoder trained as in RepBERT
     deepct: DeepCT  # the term weights
     generator: Doc2Query | None = None  # of queries for passages; None where there is none
-    k1: float = K1  # of plain BM25
-    b: float = B  # likewise
 
     @property
     def zero_shot(self) -> BiEncoder:
@@ -259,7 +238,7 @@ class FirstStages:
 
 
 STAGES: Registry[Callable[[FirstStages], Lexical | BiEncoder]] = Registry("first stage", {
-    "bm25": lambda recipes: BM25(recipes.k1, recipes.b),
+    "bm25": lambda recipes: BM25(),
     "doctttttquery": lambda recipes: recipes.generated,  # BM25 over passages with generated queries; needs a generator
     "expansion": lambda recipes: recipes.expansion,  # BM25 over passages with the words that a small model expects in queries
     "deepct": lambda recipes: recipes.deepct,  # BM25 over predicted term weights

@@ -17,9 +17,9 @@ from typing import Any
 from helpers.networks import backbone
 from helpers.reranking.duo import duo_groups, in_pairs, pair_probabilities
 from helpers.steps import Step
-from helpers.systems.evaluated import Evaluation, evaluate
+from helpers.systems.evaluated import Evaluation, evaluate, together
 from helpers.systems.rerankers import ListwiseReranker
-from helpers.systems.reranking_experiment import RerankingExperiment, together
+from helpers.systems.reranking_experiment import RerankingExperiment
 from helpers.systems.testbed import Testbed
 
 SHARED = ("collection", "unit", "splits", "backbone", "taught_by", "queries", "start", "negatives", "negatives_from", "words",

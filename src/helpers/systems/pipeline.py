@@ -13,7 +13,6 @@ import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import Protocol
 
 import pandas as pd
 
@@ -29,6 +28,8 @@ from helpers.retrieval.feedback import expanded_texts, surface_words, weighted_q
 from helpers.retrieval.fusion import z_scored
 from helpers.retrieval.indexes import first_pieces_index
 from helpers.steps import Step
+from helpers.systems.bi_encoder import BiEncoder
+from helpers.systems.first_stages import GivenFirstStage
 from helpers.systems.rerankers import WarmUp
 from helpers.systems.reranking_experiment import Scorer
 from helpers.systems.testbed import SearchTestbed, Testbed
@@ -39,13 +40,6 @@ LONGEST_TITLE = 300  # characters that are shown
 WORDS, STRIDE = 36, 6  # words of a snippet; between the places where one may begin
 SENTENCE = re.compile(r"[.!?]\s+(?=[A-Z0-9])")  # what stands before a new one
 ALL = 10**9  # windows of a query: all that were scored
-
-
-class Retriever(Protocol):
-    """What can take BM25's place as the first stage: a `GivenFirstStage`, a `BiEncoder`."""
-
-    def run(self, bed: Testbed, depth: int) -> Step:
-        """The best `depth` documents for each query of a testbed."""
 
 
 def import_models() -> None:
@@ -135,7 +129,7 @@ class Pipeline:
     depth: int = 100  # documents retrieved for each query, at least `candidates`
     k1: float = K1
     b: float = B
-    retriever: Retriever | None = None  # None for BM25, by which feedback retrieves in any case
+    retriever: BiEncoder | GivenFirstStage | None = None  # None for BM25, by which feedback retrieves in any case
 
     def stages(self, bed: Testbed) -> dict[str, Step]:
         """The run after every stage, in order; the last is the final ranking."""

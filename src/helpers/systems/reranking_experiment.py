@@ -14,7 +14,7 @@ from helpers.reranking.aggregation import AGGREGATIONS, aggregate, reranked, win
 from helpers.retrieval.bm25 import K1, B
 from helpers.retrieval.fusion import z_scored_sum
 from helpers.steps import Step
-from helpers.systems.evaluated import Evaluation, evaluate, evaluate_frame, evaluate_seeds, evaluate_values, over_seeds
+from helpers.systems.evaluated import Evaluation, evaluate, evaluate_frame, evaluate_seeds, evaluate_values, together
 from helpers.systems.testbed import Testbed
 from helpers.systems.zero_shot import ZeroShotReranker
 
@@ -98,8 +98,3 @@ class RerankingExperiment:
     def over_seeds(self, label: str, models: Sequence[Scorer]) -> Evaluation:
         """One system from models that differ in the seed alone; a single model stands for itself."""
         return self.aggregated(label, [model.scores(self.bed, self.run, self.candidates) for model in models])
-
-
-def together(label: str, runs: Sequence[Evaluation]) -> Evaluation:
-    """One system from runs over seeds; a single run stands for itself."""
-    return over_seeds(label, runs) if len(runs) > 1 else runs[0]

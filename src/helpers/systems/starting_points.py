@@ -17,10 +17,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
-from helpers.data import runs
 from helpers.data.collection import open_collection
-from helpers.data.collection_base import Collection
-from helpers.data.texts import merged_store, split_store, text_store
+from helpers.data.texts import merged_store, text_store
 from helpers.data.windows import WHOLE, window_tokens
 from helpers.errors import BadInput
 from helpers.networks import backbone
@@ -30,6 +28,7 @@ from helpers.pretraining.masking import corpus
 from helpers.pretraining.training import MaskedTraining, cls_attention, cls_cosines, pretrained
 from helpers.registry import Registry
 from helpers.steps import Step
+from helpers.systems.testbed import SplitTestbed
 
 START, MLM, CONDENSER, CONTINUED = "start", "+ MLM", "+ Condenser", "+ Condenser, continued"
 BLIND, EMBEDDED, MASKED = "+ head without late [CLS]", "+ Condenser over embeddings", "+ Condenser, head masks more"
@@ -62,20 +61,18 @@ class Pretraining(Trained, MaskedTraining):
     def model(self) -> Step:
         """The folder of the pre-trained encoder."""
         names, first = portion(self.texts)
-        sources, encoder = [open_collection(name) for name in names], backbone.resolve(self.backbone)
-        stores = [self.read(source) for source in sources]
+        stores, encoder = [self.read(name) for name in names], backbone.resolve(self.backbone)
         store = stores[0] if len(stores) == 1 else merged_store(stores)
         return pretrained(corpus(store, first), store, window_tokens(store, encoder.whole(), WHOLE, 0), encoder,
                           layers(encoder) // 2 if self.early is None else self.early, self.head_layers,
                           None if self.start is None else self.start.model, **self.settings(MaskedTraining))
 
-    def read(self, source: Collection) -> Step:
+    def read(self, name: str) -> Step:
         """The texts of a collection that may be read."""
-        store = text_store(source.part("texts", self.unit))
-        if not (self.articles and source.split_by_article):
-            return store
-        judgments = runs.qrels([source.part("qrels", "document", self.articles)])
-        return split_store(store, judgments, source.relevant_from("document", self.articles))
+        source = open_collection(name)
+        if self.articles and source.split_by_article:
+            return SplitTestbed(name, self.unit, (self.articles,)).store
+        return text_store(source.part("texts", self.unit))
 
     def cosines(self, sample: int) -> Step:
         """How far its [CLS] states of a sample of what it read tell texts apart."""

@@ -27,7 +27,7 @@ from helpers.networks import backbone
 from helpers.networks.fine_tuning import Schedule
 from helpers.pretraining.sentences import almanac_pairs, fold, predicted_similarity, sample, section_triplets, triplet_accuracy
 from helpers.steps import Step
-from helpers.systems.evaluated import Evaluation, over_seeds
+from helpers.systems.evaluated import Evaluation, together
 from helpers.systems.starting_points import START, Starts
 from helpers.systems.testbed import SplitTestbed
 from helpers.systems.zero_shot import ZERO_SHOT
@@ -63,7 +63,7 @@ class Correlation(Evaluation):
             raise ValueError("two systems of one step are wanted")
         if baseline.label == self.label:
             none = Interval(0.0, 0.0, 0.0)
-            return Paired(none, none, 1.0, 1.0, self.facts["pairs"], 0.0, "pairs")
+            return Paired(none, none, 1.0, 1.0, (self.facts["pairs"],), 0.0, "pairs")
         ours, theirs = (self.facts["systems"][system.label]["seeds"] for system in (self, baseline))
         return widened(self.facts["against"][self.label][baseline.label], np.array(ours), np.array(theirs), self.facts["pairs"])
 
@@ -75,7 +75,7 @@ def widened(own: dict[str, float], ours: np.ndarray, theirs: np.ndarray, pairs: 
     noise = own_noise(ours, theirs)
     draws = error * student(math.inf, PERMUTATIONS, SEED) + training_draws(noise, 1, PERMUTATIONS, SEED + 1)[:, 0]
     p = float((np.abs(draws) >= abs(mean)).mean()) if noise.variance else 0.0
-    return Paired(*intervals(mean, draws), own["p_t"], max(p, own["p_permutation"]), pairs,
+    return Paired(*intervals(mean, draws), own["p_t"], max(p, own["p_permutation"]), (pairs,),
                   float(np.hypot(error, np.sqrt(noise.variance))), "pairs", noise)
 
 
@@ -133,7 +133,7 @@ def sections(starts: Starts, spec: str, collection: str, sizes: Sequence[int], t
         return Evaluation(label, pd.DataFrame(), step.value().set_index("triplet_id"), step, unit="triplets")
 
     known = {name: accuracy(name, sizes[0], *encoder, as_it_is(trained)) for name, encoder in untrained(starts, spec).items()}
-    return {(start, size): over_seeds(f"{start}, {size or 'all'}", [
+    return {(start, size): together(f"{start}, {size or 'all'}", [
         accuracy(f"{start}, {size or 'all'}, seed {seed}", size, POOLING, weights, replace(trained, seed=seed))
         for seed, weights in by_seed.items()]) for start, by_seed in starts.items() for size in sizes}, known
 

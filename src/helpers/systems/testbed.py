@@ -8,6 +8,7 @@ Chapters that ask for the same thing build the same steps, hence the same keys: 
 """
 
 import functools
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -109,24 +110,21 @@ class Testbed:
         """What training passages are drawn from: BM25's ranking, or a `BiEncoder`'s."""
         return self.bm25(k1, b, depth) if encoder is None else encoder.run(self, depth)
 
-    @functools.cached_property
-    def parts(self) -> "Testbed | None":
-        """The same queries over the passages of the documents; None unless the collection judges these too."""
-        if self.unit != "document" or "passage" not in self.source.units:
-            return None
-        return replace(self, unit="passage")
-
     @property
     def positions(self) -> Step | None:
         """Where in their documents the answers begin; None unless the collection judges its documents' passages too."""
-        return None if self.parts is None else answer_positions(
-            self.store, self.parts.store, self.qrels_step, self.parts.qrels_step, self.min_relevance)
+        return self._in_documents(answer_positions)
 
     @property
     def answers(self) -> Step | None:
         """The windows that hold an answer; None unless the collection judges its documents' passages too."""
-        return None if self.parts is None else answer_windows(
-            self.store, self.parts.store, self.qrels_step, self.parts.qrels_step, self.min_relevance, self.words, self.overlap)
+        return self._in_documents(answer_windows, self.words, self.overlap)
+
+    def _in_documents(self, found: Callable[..., Step], *windows: int) -> Step | None:
+        if self.unit != "document" or "passage" not in self.source.units:
+            return None
+        parts = replace(self, unit="passage")
+        return found(self.store, parts.store, self.qrels_step, parts.qrels_step, self.min_relevance, *windows)
 
     def of_candidates(self, run: Step, candidates: int) -> "Testbed":
         """Where a re-ranker reads a run's first `candidates` texts: here among all texts, whose windows serve every model."""
@@ -171,11 +169,9 @@ class Testbed:
         """The ranking of documents from scored windows, or from those of each query's `first` candidates in the run."""
         return aggregated(scores, how, run, first)
 
-    def kept_values(self, ranking: Step, names: list[str]) -> pd.DataFrame:
-        """`per_query` of a step's run, kept beside it: the run is read once."""
-        values = measures.run_measures(ranking, self.query_step, self.qrels_step, names, self.min_relevance,
-                                       self.every_grade)
-        return values.value().set_index("query_id")
+    def measured(self, ranking: Step, names: list[str]) -> Step:
+        """`per_query` of a step's run as a step, kept beside it: the run is read once."""
+        return measures.run_measures(ranking, self.query_step, self.qrels_step, names, self.min_relevance, self.every_grade)
 
     def per_query(self, run: pd.DataFrame, names: list[str], queries: list[str] | None = None) -> pd.DataFrame:
         """The measures of a run for each judged query, or for some of them, rows in the order of the sample."""
