@@ -135,7 +135,6 @@ def _vectors(encoder: Any, encode: Any, texts: list[str]) -> np.ndarray:
     return np.asarray(encode(texts, show_progress_bar=False, normalize_embeddings=cosine), np.float32)
 
 
-
 @step(version=1, form="table")
 def similarities(passages: Path, query_vectors: Path, store: Path, queries: pd.DataFrame, qrels: pd.DataFrame,
                  min_relevance: int) -> pd.DataFrame:
@@ -175,7 +174,6 @@ def tsne_map(passages: Path, query_vectors: Path, store: Path, queries: pd.DataF
     frame.insert(0, "query_id", [query for _, query in shown] * 2)
     frame.insert(1, "kind", ["query"] * len(shown) + ["passage"] * len(shown))
     return frame
-
 
 
 @step(version=1, form="run", network=True)

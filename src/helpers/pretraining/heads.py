@@ -128,7 +128,6 @@ class WordOutput(nn.Module):
         return nn.functional.linear(self.transform(states), table, self.bias)
 
 
-
 class SentenceModel(nn.Module):
     """One encoder for all sentences, with its pooling; the margin is that of the triplet loss."""
 

@@ -171,7 +171,6 @@ def spans_of(text: Text, count: int, random: np.random.Generator) -> list[str]:
     return drawn
 
 
-
 def held_out(queries: int, wanted: int, seed: int) -> np.ndarray:
     """The numbers of the queries that are held out, in their order: as many as wanted, at most a tenth, drawn with the seed."""
     shuffled = np.random.default_rng(seed).permutation(queries)

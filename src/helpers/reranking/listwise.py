@@ -235,7 +235,6 @@ def optimiser(model: Any, training: RankerTraining, steps: int) -> tuple[Any, An
     return optimizer, get_linear_schedule_with_warmup(optimizer, int(training.warmup * steps), steps)
 
 
-
 @step(version=1, form="table")
 def candidate_windows(queries: pd.DataFrame, qrels: pd.DataFrame, min_relevance: int, run: pd.DataFrame, store: Path,
                       tokens: Path, candidates: int) -> pd.DataFrame:

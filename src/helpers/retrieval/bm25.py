@@ -103,7 +103,6 @@ def search_each(index: Path, texts: Sequence[str], k1: float, b: float, depth: i
     return [in_their_order([(hit.docid, hit.score) for hit in searcher.search(text, k=depth)]) for text in texts]
 
 
-
 @step(version=1, form="table")
 def bm25_grid(index: Path, queries: pd.DataFrame, qrels: pd.DataFrame, k1s: list, bs: list, measure: str, min_relevance: int,
               depth: int) -> pd.DataFrame:
