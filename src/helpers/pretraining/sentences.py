@@ -102,16 +102,20 @@ def sentence_queries(sentences: Path) -> pd.DataFrame:
 
 
 @step(version=1, form="table")
-def next_sentences(sentences: Path, seed: int) -> pd.DataFrame:
-    """A group of each sentence that another follows in its text: that one, and one drawn at random from all sentences.
+def next_sentences(sentences: Path, first: int, seed: int) -> pd.DataFrame:
+    """Groups of sentences that another follows in their text: that one, and one drawn at random from all; `first` of them, or all
+    if there are fewer.
 
-    Half of BERT's pairs are of the second kind, too. Columns as of `reranking.groups`; nobody teaches.
+    Half of BERT's pairs are of the second kind, too. Columns as of `reranking.groups`; nobody teaches. BadInput if no sentence
+    is followed by another.
     """
     ids = [text.doc_id for text in Texts(sentences)]
     pairs = [pair for pair in pairwise(ids) if len({doc_id.rpartition("~")[0] for doc_id in pair}) == 1]
-    drawn = np.random.default_rng(seed).integers(len(ids), size=len(pairs))
-    rows = [(sentence, f"{other}#0", label, 0.0) for (sentence, following), place in zip(pairs, drawn, strict=True)
-            for other, label in ((following, 1), (ids[place], 0))]
+    if not pairs:
+        raise BadInput("no sentence of these texts is followed by another", mend="take texts of at least two sentences")
+    random = np.random.default_rng(seed)
+    rows = [(sentence, f"{other}#0", label, 0.0) for sentence, following in random.permutation(pairs)[:first]
+            for other, label in ((following, 1), (ids[random.integers(len(ids))], 0))]
     return pd.DataFrame(rows, columns=["query_id", "window_id", "label", "teacher"])
 
 

@@ -213,7 +213,8 @@ class NextSentence(Listwise):
     It reads neither a query nor a judgment: a start whose [CLS] has seen pairs, but no ranking.
     """
 
-    unit: str = "document"
+    unit: str = ""  # whose sentences follow each other; by default documents, if the collection has any
+    first: int = 16_000  # sentences, or as many as there are
     size: int = 2  # the next sentence and one at random
     losses: dict[str, float] = field(default_factory=lambda: {"bce": 1.0})
     batch_size: int = 16
@@ -229,7 +230,7 @@ class NextSentence(Listwise):
     @functools.cached_property
     def groups(self) -> Step:
         """Each sentence with the next and with another."""
-        return next_sentences(self.bed.store, self.data_seed)
+        return next_sentences(self.bed.store, self.first, self.data_seed)
 
 
 @dataclass(frozen=True, kw_only=True)
