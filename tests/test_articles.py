@@ -14,7 +14,7 @@ from helpers.steps.recorded import Recorded
 from helpers.systems.bi_encoder import BiEncoder, DistilledEncoder
 from helpers.systems.first_stages import WordExpansion, first_stages, repbert
 from helpers.systems.recipe import recipe as book_recipe
-from helpers.systems.rerankers import ListwiseReranker, Student, WarmUp
+from helpers.systems.rerankers import ListwiseReranker, NextSentence, Student, WarmUp
 from helpers.systems.starting_points import chosen_start
 from helpers.systems.testbed import SplitTestbed
 from toys import qrels_of
@@ -86,6 +86,7 @@ QUESTIONS = BiEncoder(queries=0, negatives=1, pooling="cls", loss="contrastive",
 
 
 @pytest.mark.parametrize("model", [WarmUp(), ListwiseReranker(start=WarmUp()), ListwiseReranker(negatives="bm25"), BiEncoder(),
+                                   ListwiseReranker(start=NextSentence()),
                                    BiEncoder(negatives_from=BiEncoder(loss="none")), WordExpansion(), MARGINS, BY_WORD,
                                    MASKED_WORDS, QUESTIONS, ANSWERED, THEN_JUDGED, DistilledEncoder(),
                                    DistilledEncoder().of(BiEncoder())])

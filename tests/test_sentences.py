@@ -9,7 +9,8 @@ import torch
 
 from helpers.data.collection_base import Text
 from helpers.data.stsb import stsb_file, stsb_pairs
-from helpers.data.texts import write_store
+from helpers.data.texts import Texts, write_store
+from helpers.errors import BadInput
 from helpers.networks.encoder import inputs
 from helpers.networks.fine_tuning import Schedule
 from helpers.pretraining import sentences
@@ -59,6 +60,26 @@ def test_triplets_come_from_one_document_and_two_sections(documents):
     assert not other_seed["anchor"].equals(result["anchor"])
     best = sentences.section_triplets.definition.function(documents, qrels, 60, 1, 2)
     assert {triplet.split("-")[0] for triplet in best["triplet_id"]} == {"d1"}  # d2 has grade 1, d3 a single section
+
+
+def test_a_sentence_stands_with_the_next_of_its_text_and_with_another(documents, tmp_path):
+    folder = tmp_path / "sentences"
+    folder.mkdir()
+    sentences.sentence_store.definition.function(documents, folder=folder)
+    assert list(Texts(folder).ids([0, 3, 4, 7])) == ["d1~0", "d1~3", "d2~0", "d2~3"]  # across sections, not across texts
+    asked = sentences.sentence_queries.definition.function(folder).set_index("query_id")["text"]
+    assert len(asked) == 8 and asked["d2~1"] == "Iron section A sentence two here."
+    made = sentences.next_sentences.definition.function(folder, 10, 1)
+    rows = made.to_numpy().reshape(-1, 2, 4)  # six sentences are followed by another
+    assert {(query, window) for query, window, label, _ in rows[:, 0]} == {
+        (f"d{text}~{number}", f"d{text}~{number + 1}#0") for text in (1, 2) for number in range(3)}
+    assert [*made["label"]] == [1, 0] * 6 and set(made["teacher"]) == {0.0}
+    assert len(set(rows[:, 1, 1])) > 1 and {window.removesuffix("#0") for window in rows[:, 1, 1]} <= set(asked.index)
+    assert made.head(4).equals(sentences.next_sentences.definition.function(folder, 2, 1))
+    (single := tmp_path / "single").mkdir()
+    write_store(single, [Text("d3", "", "Only one section is here.")])
+    with pytest.raises(BadInput, match="no sentence of these texts"):
+        sentences.next_sentences.definition.function(single, 10, 1)
 
 
 def test_folds_part_the_rows_and_samples_hold_each_other():

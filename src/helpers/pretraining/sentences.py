@@ -4,13 +4,15 @@ import re
 import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from helpers.data.texts import Texts
+from helpers.data.collection_base import Text
+from helpers.data.texts import Texts, write_store
 from helpers.data.windows import query_ids
 from helpers.errors import BadInput
 from helpers.networks import fine_tuning
@@ -82,6 +84,39 @@ def sections(body: str) -> list[list[str]]:
     parts = [[sentence.strip() for sentence in SENTENCE_END.split(section) if len(sentence.split()) >= FEWEST_WORDS]
              for section in body.split(SECTION_BREAK)]
     return [section for section in parts if section]
+
+
+# Is this sentence the next? BERT's second task in pre-training (Devlin et al. 2019, section 3.1), as groups for a cross-encoder.
+
+@step(version=1, form="folder")
+def sentence_store(store: Path, *, folder: Path) -> None:
+    """The text store of the sentences of some texts, `<doc_id>~<number>`, in their order and without titles."""
+    write_store(folder, (Text(f"{text.doc_id}~{number}", "", sentence) for text in Texts(store)
+                         for number, sentence in enumerate(chain.from_iterable(sections(text.body)))))
+
+
+@step(version=1, form="table")
+def sentence_queries(sentences: Path) -> pd.DataFrame:
+    """The sentences of a store as queries: columns query_id, text."""
+    return pd.DataFrame([(text.doc_id, text.body) for text in Texts(sentences)], columns=["query_id", "text"])
+
+
+@step(version=1, form="table")
+def next_sentences(sentences: Path, first: int, seed: int) -> pd.DataFrame:
+    """Groups of sentences that another follows in their text: that one, and one drawn at random from all; `first` of them, or all
+    if there are fewer.
+
+    Half of BERT's pairs are of the second kind, too. Columns as of `reranking.groups`; nobody teaches. BadInput if no sentence
+    is followed by another.
+    """
+    ids = [text.doc_id for text in Texts(sentences)]
+    pairs = [pair for pair in pairwise(ids) if len({doc_id.rpartition("~")[0] for doc_id in pair}) == 1]
+    if not pairs:
+        raise BadInput("no sentence of these texts is followed by another", mend="take texts of at least two sentences")
+    random = np.random.default_rng(seed)
+    rows = [(sentence, f"{other}#0", label, 0.0) for sentence, following in random.permutation(pairs)[:first]
+            for other, label in ((following, 1), (ids[random.integers(len(ids))], 0))]
+    return pd.DataFrame(rows, columns=["query_id", "window_id", "label", "teacher"])
 
 
 # Fine-tuning an encoder to compare sentences, and what it then says of others (Gao & Callan 2021, section 5.2).

@@ -28,6 +28,7 @@ from helpers.networks import backbone
 from helpers.networks.backbone import width_of
 from helpers.networks.fine_tuning import RankerTraining, Trained, training_log
 from helpers.pretraining.masking import corpus
+from helpers.pretraining.sentences import next_sentences, sentence_queries, sentence_store
 from helpers.pretraining.training import narrowed_encoder
 from helpers.reranking.distillation import Distillation, distilled_cross_encoder
 from helpers.reranking.groups import (
@@ -189,11 +190,53 @@ class WarmUp(Listwise):
         return replace(self, start=self, first=first, data_seed=self.data_seed + 1, losses={"kl": 1.0}, **settings)
 
 
+@dataclass(frozen=True)
+class SentenceTestbed(SplitTestbed):
+    """The sentences of a split's articles, which are queries and texts alike."""
+
+    @property
+    def store(self) -> Step:
+        """The text store of the sentences."""
+        return sentence_store(super().store)
+
+    @property
+    def query_step(self) -> Step:
+        """All of them."""
+        return sentence_queries(self.store)
+
+
+@dataclass(frozen=True, kw_only=True)
+class NextSentence(Listwise):
+    """Learns whether a sentence follows another, as BERT does in pre-training (Devlin et al. 2019, section 3.1), at its rate.
+
+    It reads neither a query nor a judgment: a start whose [CLS] has seen pairs, but no ranking.
+    """
+
+    unit: str = ""  # whose sentences follow each other; by default documents, if the collection has any
+    first: int = 16_000  # sentences, or as many as there are
+    size: int = 2  # the next sentence and one at random
+    losses: dict[str, float] = field(default_factory=lambda: {"bce": 1.0})
+    batch_size: int = 16
+    learning_rate: float = 1e-4
+    epochs: int = 2
+    evaluation_queries: int = 300
+
+    @functools.cached_property
+    def bed(self) -> SentenceTestbed:
+        """The sentences of the articles."""
+        return SentenceTestbed(self.collection, self.unit, self.splits, words=self.words, overlap=self.overlap)
+
+    @functools.cached_property
+    def groups(self) -> Step:
+        """Each sentence with the next and with another."""
+        return next_sentences(self.bed.store, self.first, self.data_seed)
+
+
 @dataclass(frozen=True, kw_only=True)
 class ListwiseReranker(Listwise):
     """Learns from the judgments of training queries."""
 
-    start: WarmUp | None = None  # the warm-up to go on from; None for the backbone
+    start: WarmUp | NextSentence | None = None  # what it goes on from; None for the backbone
     queries: int = 0  # how many of each split, 0 for all
     negatives: str = "both"  # which rankings they are drawn from, half and half where there are two
     candidates: int = 40  # of each ranking, its first texts
@@ -214,10 +257,10 @@ class ListwiseReranker(Listwise):
     def on(self, backbone: str) -> Self:
         """The same on another backbone, from a warm-up of its own; BadInput for a narrower one without."""
         spec, width = width_of(backbone)
-        if width and self.start is None:
+        if width and not isinstance(self.start, WarmUp):
             raise BadInput(f"the backbone {backbone} needs a warm-up", mend="set `warm_up` to more than 0")
         start = self.start and self.start.on(spec)
-        return replace(super().on(spec), start=replace(start, width=width) if start and width else start)
+        return replace(super().on(spec), start=replace(start, width=width) if isinstance(start, WarmUp) and width else start)
 
     @property
     def taught(self) -> bool:
@@ -245,7 +288,7 @@ class ListwiseReranker(Listwise):
 
     @property
     def origin(self) -> Step | None:
-        """The warm-up's model."""
+        """The start's model."""
         return None if self.start is None else self.start.model
 
 
