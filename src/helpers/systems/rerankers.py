@@ -146,7 +146,7 @@ class Listwise(ListwiseTraining):
 class WarmUp(Listwise):
     """Learns to judge pairs from what the bi-encoder, or a re-ranker, says of pseudo-queries; no label is used."""
 
-    start: "WarmUp | None" = None  # another to go on from
+    start: "Listwise | None" = None  # another to go on from
     reranker: "ListwiseReranker | None" = None  # who teaches, in place of the bi-encoder
     spans: int = 2  # pseudo-queries of each text besides its title and heading
     first: int = 14_000  # pseudo-queries in all, 0 for as many as there are
@@ -236,7 +236,7 @@ class NextSentence(Listwise):
 class ListwiseReranker(Listwise):
     """Learns from the judgments of training queries."""
 
-    start: WarmUp | NextSentence | None = None  # what it goes on from; None for the backbone
+    start: Listwise | None = None  # what it goes on from; None for the backbone
     queries: int = 0  # how many of each split, 0 for all
     negatives: str = "both"  # which rankings they are drawn from, half and half where there are two
     candidates: int = 40  # of each ranking, its first texts
