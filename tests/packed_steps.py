@@ -27,6 +27,12 @@ def packed_sleep(seconds: int) -> int:
     return seconds
 
 
+@step(version=1, form="json", network=True)
+def packed_slow(number: int) -> list[int]:  # of `campaigns/elsewhere.py`
+    time.sleep(0.3)
+    return list(range(number, number + 200_000))
+
+
 @step(version=1, form="json", timing=True)
 def packed_timing(number: int) -> int:
     return number

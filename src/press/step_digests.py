@@ -21,8 +21,7 @@ from helpers.registry import Registry
 from helpers.steps import recipe, registry
 
 ACCEPTED = paths.ROOT / "tests" / "steps.json"
-MACHINERY = {*(f"helpers.steps.{name}" for name in (
-    "computation", "declaration", "digests", "ledger", "rebuilding", "recorded", "registry", "store", "values")),
+MACHINERY = {*(f"helpers.steps.{name}" for name in ("computation", "digests", "ledger", "recorded", "registry", "store")),
              "helpers.paths", "helpers.errors", "helpers.registry", "helpers.networks.callbacks",
              "helpers.networks.checkpoints", "helpers.data.hub",
              "helpers.data.downloads"}  # how a value is kept or shown, not what it is
