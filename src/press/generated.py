@@ -237,7 +237,7 @@ EXAMPLES: dict[str, tuple[Interval | None, str]] = {
 
 def examples() -> str:
     """A row for each word: an interval that leads to it, and why; and sliders that give an interval its word."""
-    rows = [[front_page.picture("difference", own) if own else "nothing was measured", verdict_badge(word), why]
+    rows = [[front_page.picture("the first less the second", own) if own else "nothing was measured", verdict_badge(word), why]
             for word, (own, why) in EXAMPLES.items()]
     return table("Of a claim that one system ranks better than another", ("difference and its interval", "word", "why"), rows,
                  numeric_from=3).text + "\n\n" + filled("word_of.html")

@@ -146,7 +146,7 @@ class Listwise(ListwiseTraining):
 class WarmUp(Listwise):
     """Learns to judge pairs from what the bi-encoder, or a re-ranker, says of pseudo-queries; no label is used."""
 
-    start: "Listwise | None" = None  # another to go on from
+    start: "WarmUp | None" = None  # another to go on from
     reranker: "ListwiseReranker | None" = None  # who teaches, in place of the bi-encoder
     spans: int = 2  # pseudo-queries of each text besides its title and heading
     first: int = 14_000  # pseudo-queries in all, 0 for as many as there are
@@ -206,7 +206,7 @@ class SentenceTestbed(SplitTestbed):
 
 
 @dataclass(frozen=True, kw_only=True)
-class NextSentence(Listwise):
+class NextSentence(WarmUp):
     """Learns whether a sentence follows another, as BERT does in pre-training (Devlin et al. 2019, section 3.1), at its rate.
 
     It reads neither a query nor a judgment: a start whose [CLS] has seen pairs, but no ranking.
@@ -236,7 +236,7 @@ class NextSentence(Listwise):
 class ListwiseReranker(Listwise):
     """Learns from the judgments of training queries."""
 
-    start: Listwise | None = None  # what it goes on from; None for the backbone
+    start: WarmUp | None = None  # the warm-up to go on from; None for the backbone
     queries: int = 0  # how many of each split, 0 for all
     negatives: str = "both"  # which rankings they are drawn from, half and half where there are two
     candidates: int = 40  # of each ranking, its first texts
@@ -257,10 +257,10 @@ class ListwiseReranker(Listwise):
     def on(self, backbone: str) -> Self:
         """The same on another backbone, from a warm-up of its own; BadInput for a narrower one without."""
         spec, width = width_of(backbone)
-        if width and not isinstance(self.start, WarmUp):
+        if width and self.start is None:
             raise BadInput(f"the backbone {backbone} needs a warm-up", mend="set `warm_up` to more than 0")
         start = self.start and self.start.on(spec)
-        return replace(super().on(spec), start=replace(start, width=width) if isinstance(start, WarmUp) and width else start)
+        return replace(super().on(spec), start=replace(start, width=width) if start and width else start)
 
     @property
     def taught(self) -> bool:
@@ -288,7 +288,7 @@ class ListwiseReranker(Listwise):
 
     @property
     def origin(self) -> Step | None:
-        """The start's model."""
+        """The warm-up's model."""
         return None if self.start is None else self.start.model
 
 
