@@ -14,8 +14,9 @@ from helpers.steps.recorded import Recorded
 from helpers.systems.bi_encoder import BiEncoder, DistilledEncoder
 from helpers.systems.first_stages import WordExpansion, first_stages, repbert
 from helpers.systems.recipe import recipe as book_recipe
-from helpers.systems.rerankers import ListwiseReranker, NextSentence, Student, WarmUp
+from helpers.systems.rerankers import ListwiseReranker, NextSentence, WarmUp
 from helpers.systems.starting_points import chosen_start
+from helpers.systems.student import Student
 from helpers.systems.testbed import SplitTestbed
 from toys import qrels_of
 

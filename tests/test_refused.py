@@ -36,9 +36,10 @@ from helpers.systems.bi_encoder import BiEncoder, DistilledEncoder
 from helpers.systems.evaluated import together
 from helpers.systems.first_stages import first_stages
 from helpers.systems.recipe import document_reader
-from helpers.systems.rerankers import ListwiseReranker, Student
+from helpers.systems.rerankers import ListwiseReranker
 from helpers.systems.reranking_experiment import RerankingExperiment
 from helpers.systems.starting_points import START, starting_weights
+from helpers.systems.student import Student
 from helpers.systems.testbed import SplitTestbed, Testbed
 from press import cite
 from test_condenser import small

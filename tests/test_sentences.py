@@ -63,18 +63,17 @@ def test_triplets_come_from_one_document_and_two_sections(documents):
 
 
 def test_a_sentence_stands_with_the_next_of_its_text_and_with_another(documents, tmp_path):
-    folder = tmp_path / "sentences"
-    folder.mkdir()
+    (folder := tmp_path / "sentences").mkdir()
     sentences.sentence_store.definition.function(documents, folder=folder)
     assert list(Texts(folder).ids([0, 3, 4, 7])) == ["d1~0", "d1~3", "d2~0", "d2~3"]  # across sections, not across texts
-    asked = sentences.sentence_queries.definition.function(folder).set_index("query_id")["text"]
+    asked = dict(sentences.sentence_queries.definition.function(folder).to_numpy())
     assert len(asked) == 8 and asked["d2~1"] == "Iron section A sentence two here."
     made = sentences.next_sentences.definition.function(folder, 10, 1)
     rows = made.to_numpy().reshape(-1, 2, 4)  # six sentences are followed by another
-    assert {(query, window) for query, window, label, _ in rows[:, 0]} == {
-        (f"d{text}~{number}", f"d{text}~{number + 1}#0") for text in (1, 2) for number in range(3)}
+    followed = {(f"d{text}~{number}", f"d{text}~{number + 1}#0") for text in (1, 2) for number in range(3)}
+    assert {(query, window) for query, window, *_ in rows[:, 0]} == followed and len(rows) == 6
     assert [*made["label"]] == [1, 0] * 6 and set(made["teacher"]) == {0.0}
-    assert len(set(rows[:, 1, 1])) > 1 and {window.removesuffix("#0") for window in rows[:, 1, 1]} <= set(asked.index)
+    assert len(set(rows[:, 1, 1])) > 1 and {window.removesuffix("#0") for window in rows[:, 1, 1]} <= asked.keys()
     assert made.head(4).equals(sentences.next_sentences.definition.function(folder, 2, 1))
     (single := tmp_path / "single").mkdir()
     write_store(single, [Text("d3", "", "Only one section is here.")])

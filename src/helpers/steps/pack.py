@@ -180,7 +180,7 @@ def members(files: Iterable[Path]) -> Iterator[tuple[str, bytes]]:
                             raise BadInput(f"{member.name!r} is no plain file of a pack", file=file, mend="fetch the parts again")
                         yield member.name, archive.extractfile(member).read()  # type: ignore[union-attr]
             except tarfile.TarError as error:
-                ledger.warn(f"{file}: damaged, or not all parts are here ({error})")
+                ledger.warn(f"{file}: damaged, or not all parts are here ({error}): fetch them again")
 
 
 def parts_of(folder: Path, name: str) -> list[Path]:

@@ -9,11 +9,6 @@ monoBERT with the thesis's own training: all windows of BM25's first forty docum
 
     model = PointwiseReranker(start=WarmUp(unit="passage"), learning_rate=5e-5, seed=2)
     model.scores(bed, run, candidates=20)               # a step: windows with their probabilities
-
-A distilled re-ranker: it starts as some layers of its teacher, and learns from the same texts and from what the teacher says.
-
-    student = Student(recipe(), layers=(0, 1, 2))
-    student.without("soft")                             # an ablation
 """
 
 import functools
@@ -30,7 +25,6 @@ from helpers.networks.fine_tuning import RankerTraining, Trained, training_log
 from helpers.pretraining.masking import corpus
 from helpers.pretraining.sentences import next_sentences, sentence_queries, sentence_store
 from helpers.pretraining.training import narrowed_encoder
-from helpers.reranking.distillation import Distillation, distilled_cross_encoder
 from helpers.reranking.groups import (
     answered_groups,
     groups_in_common,
@@ -67,6 +61,7 @@ class Listwise(ListwiseTraining):
     unit: str = "passage"  # `passage` or `document`: whose labels are used, and whose texts are read
     splits: tuple[str, ...] = ("train",)  # of the queries and of the articles
     backbone: str = "packaged"  # see `helpers.networks.backbone.resolve`
+    start: "WarmUp | None" = None  # the warm-up to go on from; None for the backbone
     taught_by: str = ""  # the bi-encoder that teaches, a backbone as it is; by default the model's own
     size: int = 8  # texts of a group
     # weights by name, see `helpers.reranking.losses`
@@ -95,7 +90,7 @@ class Listwise(ListwiseTraining):
     @property
     def origin(self) -> Step | None:
         """The model to go on from."""
-        return None
+        return None if self.start is None else self.start.model
 
     @property
     def teacher(self) -> BiEncoder:
@@ -146,7 +141,6 @@ class Listwise(ListwiseTraining):
 class WarmUp(Listwise):
     """Learns to judge pairs from what the bi-encoder, or a re-ranker, says of pseudo-queries; no label is used."""
 
-    start: "WarmUp | None" = None  # another to go on from
     reranker: "ListwiseReranker | None" = None  # who teaches, in place of the bi-encoder
     spans: int = 2  # pseudo-queries of each text besides its title and heading
     first: int = 14_000  # pseudo-queries in all, 0 for as many as there are
@@ -160,10 +154,8 @@ class WarmUp(Listwise):
     @property
     def origin(self) -> Step | None:
         """The warm-up before; or the narrower encoder, fitted on texts of its own articles."""
-        if self.start is not None:
-            return self.start.model
-        if not self.width:
-            return None
+        if self.start is not None or not self.width:
+            return super().origin
         bed, encoder = SplitTestbed(self.collection, self.unit, self.splits), backbone.resolve(self.backbone)
         return narrowed_encoder(corpus(bed.store), bed.store, bed.tokens(encoder), encoder, self.width, FITTED_ON, PIECE,
                                 self.data_seed)
@@ -236,7 +228,6 @@ class NextSentence(WarmUp):
 class ListwiseReranker(Listwise):
     """Learns from the judgments of training queries."""
 
-    start: WarmUp | None = None  # the warm-up to go on from; None for the backbone
     queries: int = 0  # how many of each split, 0 for all
     negatives: str = "both"  # which rankings they are drawn from, half and half where there are two
     candidates: int = 40  # of each ranking, its first texts
@@ -285,11 +276,6 @@ class ListwiseReranker(Listwise):
         vectors = (self.teacher.embeddings(bed), self.teacher.query_embeddings(bed)) if taught else ()
         return labelled_groups(bed.query_step, bed.qrels_step, bed.min_relevance, runs, bed.store,
                                bed.tokens(backbone.resolve(self.backbone)), self.size, depth, self.data_seed, *vectors)
-
-    @property
-    def origin(self) -> Step | None:
-        """The warm-up's model."""
-        return None if self.start is None else self.start.model
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -342,38 +328,3 @@ class PointwiseReranker(Trained, RankerTraining):
         """Every window of the run's top `candidates` texts with its probability of relevance."""
         tokens = bed.tokens(backbone.resolve(self.backbone))
         return window_scores(self.model, run, bed.query_step, bed.store, tokens, candidates, self.max_length, self.query_length)
-
-
-@dataclass(frozen=True)
-class Student(Trained, Distillation):
-    """What decides a distilled cross-encoder (Simplified TinyBERT, Chen et al. 2021)."""
-
-    teacher: ListwiseReranker  # whose texts the student learns from, in batches of as many, with its schedule
-    learning_rate: float = 2e-4  # the peak; higher than its teacher's, for it begins further from its goal
-    start: Listwise | None = None  # what it starts as; by default some of its teacher's layers
-    seed: int | None = None  # of the order of its texts; by default the teacher's
-
-    def without(self, *parts: str) -> "Student":
-        """An ablation: the same with some losses left out, `soft`, `hard`, `hidden` or `attention`. TypeError for others."""
-        return replace(self, **dict.fromkeys(parts, 0.0))  # type: ignore[arg-type]
-
-    def judgments_alone(self) -> "Student":
-        """The control: the same start, texts and steps without a teacher."""
-        return self.without("soft", "hidden", "attention")
-
-    @property
-    def model(self) -> Step:
-        """The student's folder."""
-        t, held_out = self.teacher, self.teacher.held_out_seed
-        own = {"batch_size": t.batch_size * t.size, "learning_rate": self.learning_rate}
-        own |= {} if self.seed is None else {"seed": self.seed}
-        bed, settings = t.bed, t.settings(RankerTraining) | own
-        return distilled_cross_encoder(t.model, t.groups, bed.query_step, bed.store, bed.tokens(backbone.resolve(t.backbone)),
-                                       t.seed if held_out is None else held_out, None if self.start is None else self.start.model,
-                                       **settings, **self.settings(Distillation))
-
-    def scores(self, bed: Testbed, run: Step, candidates: int) -> Step:
-        """Every window of the run's top `candidates` documents with the student's probability of relevance."""
-        t = self.teacher
-        tokens = t.reading(bed).tokens(backbone.resolve(t.backbone))
-        return window_scores(self.model, run, bed.query_step, bed.store, tokens, candidates, t.max_length, t.query_length)
