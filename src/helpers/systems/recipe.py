@@ -88,6 +88,7 @@ class DocumentReader(ListwiseReranker):
     attention_window: int | None = None  # makes `start` a Longformer whose tokens attend to so many others, see `longformer_of`
     shorter: "DocumentReader | None" = None  # a Longformer to go on from instead, see `lengthened`
     longformer_rate: float | None = None  # of a Longformer in its place; by default its own
+    untrained: bool = False  # whether it ranks with what it goes on from, as that is
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -102,6 +103,14 @@ class DocumentReader(ListwiseReranker):
         if self.start is None or self.attention_window is None:
             return super().origin
         return longformer_of(self.start.model, self.attention_window, self.max_length)
+
+    @property
+    def model(self) -> Step:
+        """The folder of the model that ranks."""
+        if not self.untrained:
+            return super().model
+        assert self.origin is not None, "nothing is there before the training: give `start`"
+        return self.origin
 
     def reading(self, bed: Testbed) -> Testbed:
         """A testbed whose documents are cut as this model reads them."""
