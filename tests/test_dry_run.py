@@ -1,8 +1,6 @@
 """Dry runs: what a chapter would compute is found, nothing is computed or written, and what cannot be told is said."""
 
 import json
-from functools import partial
-from types import SimpleNamespace
 
 import pytest
 
@@ -11,7 +9,7 @@ from helpers import paths
 from helpers.errors import BadInput
 from helpers.steps.store import Store
 from press import dry_run
-from press.dry_run import Known, catalogue, nearest, seconds_of, why
+from press.dry_run import Known, catalogue, nearest, why
 
 IMPORTS = "from dry_steps_module import doubled, numbers, total"
 
@@ -101,18 +99,6 @@ def test_queries_and_texts_of_a_folder_are_read_and_forgotten(steps_module, tmp_
     (tmp_path / "in" / "collection.tsv").write_text("p1\t\u200b\n")
     with pytest.raises(BadInput, match=r"collection\.tsv:1: passage 'p1' has no text"):
         chapter("from helpers.systems.testbed import Testbed", f"Testbed('{tmp_path / 'in'}').index.value()")
-
-
-def test_scoring_takes_as_long_as_it_has_pairs_of_query_and_candidate():
-    def scoring(digest, sample, candidates):
-        data = {"data": ["queries", "test"], "collection": "nowhere", "digest": digest}
-        asked = {"step": "queries", "arguments": {"parts": [data], "sample": sample}}
-        return {"step": "window_scores", "arguments": {"candidates": candidates, "run": {"step": "r", "arguments": {"q": asked}}}}
-
-    dl19 = scoring("7dc7b44a123e07e0d4a00de9c6ecbdf03fa9c940d03d709c8035b20b683d563b", 0, 100)
-    for sample, candidates, seconds in ((86, 50, 3.0), (430, 200, 60.0), (0, 100, 3.0)):  # the last of an unknown collection
-        step = SimpleNamespace(recipe=partial(scoring, "", sample, candidates), definition=SimpleNamespace(network=True))
-        assert seconds_of(step, [Known(dl19, "k", 3.0, None)]) == seconds
 
 
 # ---- computations that were made before ----

@@ -5,8 +5,7 @@ nearest value of the same step for other parameters stands in for it, so that th
 a parameter off that value, such as a tuned k1, may be listed with another one. Without a stand-in the statement stops, and so
 does every later one that uses a name which it would have set.
 
-Of the computations that were made before, the nearest to a missing one tells what differs and how long it should take. A small
-collection's seconds tell of a larger one's by how much is read: pairs of query and candidate, or bytes of text.
+Of the computations that were made before, the nearest to a missing one tells what differs and how long that one took.
 """
 
 import ast
@@ -23,8 +22,6 @@ from typing import Any
 from unittest.mock import patch
 
 from helpers import paths
-from helpers.data.collection import open_collection
-from helpers.data.elsewhere import listed
 from helpers.errors import BadInput, NetworkNeeded
 from helpers.pages import carried, page
 from helpers.steps import Step, fresh_since, ledger, recipe
@@ -37,7 +34,6 @@ from press.terminal import shortened
 MANY = 50_000_000  # bytes of texts that are no longer read in a moment
 QUICK = ("queries", "qrels", "text_store", "trec_run", "aggregated", "z_scored", "run_measures")
 SHOWN, LONGEST = 3, 40  # arguments named as a reason, and characters of a value
-GZIP = 3.0  # how many bytes of text one of an archive holds
 
 
 @dataclass(frozen=True)
@@ -120,45 +116,9 @@ def why(missing: dict[str, Any], key: str, near: Known | None) -> str:
 
 
 def seconds_of(step: Step, known: Iterable[Known]) -> float | None:
-    """The seconds of the nearest computation, and of a network, where that is known, those for as many pairs of query and
-    candidate, or as much text without queries, as this step reads; None if there is no computation."""
+    """The seconds that the nearest computation took; None if there is none."""
     near = nearest(step.recipe(), [one for one in known if one.seconds is not None])
-    if near is None or near.seconds is None:
-        return None
-    here, there = (_amount(own) if step.definition.network else 0.0 for own in (step.recipe(), near.recipe))
-    return near.seconds * (here / there if here and there else 1.0)
-
-
-def _amount(whole: dict[str, Any]) -> float:
-    """Pairs of query and candidate, those not counted that a model was trained on, or bytes of text; 0 if not known."""
-    below = list(recipe.parts(whole))
-    if whole["step"].endswith("window_scores"):
-        for asked in (part["arguments"] for part in below if part.get("step") == "queries"):
-            data = asked["parts"][0]
-            if data["data"][1] != "train":
-                return whole["arguments"].get("candidates", 1) * (
-                    asked["sample"] or _queries(data["collection"], data["data"][1], data["digest"]))
-        return 0
-    named = {(part["data"][0], part["collection"], part["data"][1]) for part in below if {"data", "collection"} <= part.keys()}
-    return 0 if any(kind == "queries" for kind, *_ in named) else sum(_bytes(*text) for kind, *text in named if kind == "texts")
-
-
-@functools.cache
-def _bytes(collection: str, unit: str) -> float:
-    with contextlib.suppress(BadInput, NetworkNeeded, OSError):
-        return sum(file.stat().st_size * (GZIP if file.suffix == ".gz" else 1.0)
-                   for file in open_collection(collection).sources("texts", unit))
-    return 0.0
-
-
-@functools.cache
-def _queries(collection: str, split: str, digest: str) -> int:
-    for own in listed().values():
-        if digest in own["digests"].values():
-            return own["queries"]
-    with contextlib.suppress(BadInput, NetworkNeeded, OSError):
-        return 0 if collection.startswith("irds:") else len(open_collection(collection).queries(split))
-    return 0
+    return None if near is None else near.seconds
 
 
 class NoValue(Exception):
