@@ -1,11 +1,9 @@
 """Citations: valid BibTeX for the book, each chapter and each run, and a run that can be computed again from what it says."""
 
-import json
 import shlex
 import tomllib
 from xml.etree import ElementTree
 
-import nbformat
 import pytest
 from markdown_it import MarkdownIt
 from pybtex.database import parse_string
@@ -14,7 +12,7 @@ from dry_steps import write_page
 from helpers import paths
 from helpers.errors import BadInput
 from helpers.steps.recipe import canonical, sha256
-from press import chapters, cite, generated, page_header
+from press import chapters, cite, generated
 
 RUN = {"profile": "mini", "commit": "0123abcd4567+", "date": "2026-11-21T10:00:00Z"}
 
@@ -128,52 +126,14 @@ def test_a_mistake_in_the_citation_file_is_named(tmp_path, monkeypatch, text, sa
         cite.citation()
 
 
-def test_figures_are_numbered_in_the_pages_order_and_cited_by_that(tmp_path):
-    shown = [nbformat.v4.new_output("display_data", data={"text/html": "".join(
-        f'<figure class="nr-figure" tabindex="0"><svg/><figcaption>{caption}</figcaption></figure>' for caption in captions)})
-        for captions in (["Seeds"], ["Losses", "Both &amp; all"])]
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(outputs=[output]) for output in shown])
-    page_header.number_figures(notebook)
-    nbformat.write(notebook, file := tmp_path / "seeds.ipynb")
-    links = [f'<a href="../chapters/seeds.html#figure-{n}">Figure {n}</a>' for n in (1, 2, 3)]
-    assert f"{links[0]}, Seeds; {links[1]}, Losses; {links[2]}, Both &amp; all." in cite.figures(file)
-
-
-# ---- what archives and search engines read ----
-
-@pytest.fixture
-def html(places):
-    places("CHAPTERS", "HTML")
-    write_page("seeds", {"run": run_of("seeds")})
-    (paths.HTML / "chapters").mkdir()
+def test_a_sitemap_needs_an_address(places, monkeypatch):
+    places("HTML")
     for page in ("index", "chapters/seeds", "_static/frame"):
         (paths.HTML / f"{page}.html").parent.mkdir(exist_ok=True)
         (paths.HTML / f"{page}.html").touch()
-    cite.write_metadata()
-    return paths.HTML
-
-
-def test_the_book_is_described_as_software(html):
-    said, about = json.loads((html / "codemeta.json").read_text()), cite.citation()
-    assert (said["name"], said["version"]) == (about["title"], about["version"])
-    assert said["codeRepository"] == "https://github.com/Me/my-book"
-
-
-def test_a_crate_names_each_page_the_run_that_made_it_and_its_parameters(html):
-    crate = {one["@id"]: one for one in json.loads((html / cite.CRATE).read_text())["@graph"]}
-    run, values = crate["#run-seeds"], chapters.resolve("seeds", "mini", {})
-    assert crate["./"]["hasPart"] == [run["result"]] == [{"@id": "chapters/seeds.html"}]
-    assert crate[run["instrument"]["@id"]]["version"] == RUN["commit"]
-    assert {crate[one["@id"]]["name"]: json.loads(crate[one["@id"]]["value"]) for one in run["object"]} == values
-    fields = [field for one in crate.values() for field in one.values()]
-    named = [own["@id"] for field in fields for own in (field if isinstance(field, list) else [field])
-             if isinstance(own, dict) and set(own) == {"@id"} and not own["@id"].startswith("https://")]
-    assert set(named) <= set(crate)  # nothing is named that the crate does not describe
-
-
-def test_a_sitemap_needs_an_address(html, monkeypatch):
-    places = [one.text for one in ElementTree.parse(html / "sitemap.xml").iter() if one.tag.endswith("}loc")]
-    assert places == [f"https://me.github.io/my-book/{page}" for page in ("chapters/seeds.html", "index.html")]
+    cite.write_sitemap()
+    found = [one.text for one in ElementTree.parse(paths.HTML / "sitemap.xml").iter() if one.tag.endswith("}loc")]
+    assert found == [f"https://me.github.io/my-book/{page}" for page in ("chapters/seeds.html", "index.html")]
     monkeypatch.setenv("BOOK_REPOSITORY", "https://github.com/OWNER/my-book")
-    cite.write_metadata()
-    assert not (html / "sitemap.xml").exists()
+    cite.write_sitemap()
+    assert not (paths.HTML / "sitemap.xml").exists()

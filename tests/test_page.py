@@ -3,6 +3,7 @@
 import re
 import shlex
 
+import nbformat
 import pytest
 from nbformat.v4 import new_code_cell as code
 from nbformat.v4 import new_markdown_cell as markdown
@@ -126,3 +127,12 @@ def test_both_ends_of_an_interval_are_written_alike():
     assert interval(0.52, 0.61, digits=2) == "[0.52, 0.61]"
     assert interval(0.52, 0.61) == "[0.520, 0.610]"
     assert interval(-0.01, 0.02, sign=True) == "[−0.010, +0.020]"
+
+
+def test_figures_are_numbered_in_the_pages_order():
+    shown = [nbformat.v4.new_output("display_data", data={"text/html": '<figure class="nr-figure" tabindex="0">' * figures})
+             for figures in (1, 2)]
+    notebook = nbformat.v4.new_notebook(cells=[code(outputs=[output]) for output in shown])
+    page_header.number_figures(notebook)
+    html = "".join(cell.outputs[0]["data"]["text/html"] for cell in notebook.cells)
+    assert re.findall('class="nr-figure" id="figure-(.)"', html) == ["1", "2", "3"]

@@ -18,7 +18,7 @@ RANGES: dict[Range, str] = {  # smallest and largest value, and of which paramet
     (0.01, 1): "target",
     (0, 100): "k1 k1_grid margin margins noise",
     (1e-9, 1): "learning_rate learning_rates head_rates",
-    (0, 2**32 - 1): "seed seeds other_seeds tried",
+    (0, 2**32 - 1): "seed seeds full_seeds other_seeds tried",
     (1, 100): "within",  # of the list that `embeddings` looks at
     (1, 1024): "threads",
     (1, MOST): """epochs steps section_steps candidates home_candidates depth depths
@@ -26,7 +26,7 @@ RANGES: dict[Range, str] = {  # smallest and largest value, and of which paramet
         rounds training_rounds triplets tested timed epochs.lengths grid.lengths nearest_neighbours.sizes
         ef_search nprobe divisions negatives""",
     (2, MOST): "size recipe.sizes passages groups mapped M tokens attention_window",
-    (8, MOST): "max_length sequence_length.lengths lengths",
+    (8, MOST): "max_length sequence_length.lengths sequence_length.documents lengths",
     (10, MOST): """answer_types.depth encoders.depth first_stage.depth fusion.depth repbert.depth sequence_length.depth
         significance.depth""",  # tables of these have RR@10
     (64, MOST): "first_tokens",  # of which a query may take 47
@@ -46,9 +46,9 @@ CHOICES: dict[str, tuple[str, ...] | str] = {  # as they are, or the registry th
     "branches": "helpers.systems.starting_points:BRANCHES",
     "pretraining": "helpers.systems.starting_points:PRETRAININGS",
     **dict.fromkeys(("starts", "web_starts"), "helpers.systems.starting_points:NAMES")}
-MAY_BE_EMPTY = {"files", "depth.depths", "mismatch.depths", "devices", "distillation.without", "general_text", "generator",
-                "longformer", "machine", "margins", "narrower", "other_starts", "paired", "student", "thesis_seeds", "today",
-                "tried", "web_starts"}
+MAY_BE_EMPTY = {"files", "depth.depths", "mismatch.depths", "devices", "distillation.without", "encoders.negatives", "full_seeds",
+                "general_text", "generator", "longformer", "machine", "margins", "narrower", "other_starts", "paired",
+                "sequence_length.documents", "student", "thesis_seeds", "today", "tried", "web_starts"}
 EVEN = {"attention_window"}  # half of it on each side
 NOT_ABOVE = {"recall_depths": "depth"}  # a list that is read further down than it goes has nothing there
 _RANGE = {name: limits for limits, names in RANGES.items() for name in names.split()}

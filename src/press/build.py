@@ -59,7 +59,7 @@ def _rendered(toc: Path) -> bool:
     if done.returncode:
         raise BadInput(f"Jupyter Book stopped:\n{(done.stdout + done.stderr)[-4000:]}",
                        mend="mend what it names above, then `make book` again")
-    cite.write_metadata()
+    cite.write_sitemap()
     stamp.write_text(mark)
     cited.write_bytes(bib.read_bytes())
     return True

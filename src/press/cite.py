@@ -3,9 +3,6 @@
 The repository's public address, from which every launch link, citation and clone follows, stands in `book/_config.yml` under
 `repository`. The place that this clone came from goes before it, if that is on GitHub, so that a fork's book points to the fork;
 `BOOK_REPOSITORY` goes before both.
-
-Beside the rendered pages stand, for archives, registries and search engines, `codemeta.json` (CodeMeta 2.0, from CITATION.cff),
-`ro-crate-metadata.json` (RO-Crate 1.1: each page, the notebook that made it, its parameters, its date) and `sitemap.xml`.
 """
 
 import json
@@ -14,7 +11,6 @@ import re
 import shlex
 import subprocess
 from importlib.metadata import Distribution, distributions
-from pathlib import Path
 from typing import Any, NamedTuple
 from xml.sax.saxutils import escape
 
@@ -103,20 +99,8 @@ def sections() -> str:
             if file.exists() and (run := execute.run_of(file)):
                 kind = "This run" if file.stem == chapter else f"The variant `{file.stem}`"
                 parts += [f"{kind}, and how to compute it again:", block("bibtex", bibtex(file.stem, run)),
-                          block("bash", command(file.stem, run)), figures(file)]
+                          block("bash", command(file.stem, run))]
     return "\n\n".join(parts)
-
-
-FIGURE = re.compile(r'<figure class="nr-figure" id="(figure-(\d+))".*?<figcaption>(.*?)</figcaption>', re.DOTALL)
-
-
-def figures(page: Path) -> str:
-    """A page's figures in Markdown, each with the address that a citation of it adds to the run's."""
-    html = "".join("".join(output["data"].get("text/html", "")) for cell in json.loads(page.read_text(encoding="utf-8"))["cells"]
-                   for output in cell.get("outputs", []) if "data" in output)
-    named = [f'<a href="../chapters/{page.stem}.html#{anchor}">Figure {number}</a>, {caption}' for anchor, number, caption in
-             FIGURE.findall(html)]
-    return f"Its figures, each cited by this run's entry and its own address: {'; '.join(named)}." if named else ""
 
 
 def block(language: str, text: str) -> str:
@@ -186,54 +170,11 @@ def parsed(url: str, branch: str, where: str) -> Repository:
     return Repository(address[1], address[2], branch)
 
 
-CODE, TEXT = "https://spdx.org/licenses/MIT", "https://spdx.org/licenses/CC-BY-4.0"
-CRATE = "ro-crate-metadata.json"
-
-
-def write_metadata() -> None:
-    """Write what other services read beside the rendered pages; without a public address no sitemap."""
-    place = repository()
-    code, address = ("", "") if place.is_placeholder else (place.url, place.pages)
-    for name, content in (("codemeta.json", codemeta(code)), (CRATE, crate(code))):
-        (paths.HTML / name).write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    (paths.HTML / "sitemap.xml").unlink(missing_ok=True)
-    if address:
+def write_sitemap() -> None:
+    """Write what search engines read beside the rendered pages; without a public address nothing."""
+    place, file = repository(), paths.HTML / "sitemap.xml"
+    file.unlink(missing_ok=True)
+    if not place.is_placeholder:
         pages = sorted(str(page.relative_to(paths.HTML)) for page in paths.HTML.rglob("*.html"))
-        urls = "".join(f"<url><loc>{escape(address + page)}</loc></url>\n" for page in pages if not page.startswith("_"))
-        (paths.HTML / "sitemap.xml").write_text(filled("sitemap.xml", urls=urls), encoding="utf-8")
-
-
-def codemeta(code: str) -> dict[str, Any]:
-    """The book as software: what CITATION.cff says, in CodeMeta's words; `code` is the repository's address, if it has one."""
-    about = citation()
-    return {"@context": "https://doi.org/10.5063/schema/codemeta-2.0", "@type": "SoftwareSourceCode", "name": about["title"],
-            "description": about.get("abstract", ""), "version": str(about["version"]),
-            "dateModified": str(about["date-released"]), "license": CODE, "keywords": about.get("keywords", []),
-            "author": [{"@type": "Organization", "name": one["name"]} for one in about["authors"]],
-            "programmingLanguage": "Python"} | ({"codeRepository": code} if code else {})
-
-
-def crate(code: str) -> dict[str, Any]:
-    """The rendered book as a crate: a page a chapter, and the run that made it, with its notebook and parameters."""
-    about, graph = citation(), list[dict[str, Any]]()
-    for name in chapters.names():
-        run = execute.run_of(file) if (file := paths.CHAPTERS / f"{name}.ipynb").exists() else {}
-        if not run:
-            continue
-        page, notebook = f"chapters/{name}.html", f"{code or '.'}/notebooks/{name}.ipynb"
-        values = [{"@id": f"#{name}-{parameter}", "@type": "PropertyValue", "name": parameter,
-                   "value": json.dumps(value, ensure_ascii=False)} for parameter, value in run["parameters"].items()]
-        graph += [{"@id": page, "@type": "File", "name": chapters.chapter(name).title, "encodingFormat": "text/html",
-                   "license": {"@id": TEXT}},
-                  {"@id": notebook, "@type": "SoftwareSourceCode", "name": f"notebooks/{name}.ipynb", "license": {"@id": CODE},
-                   "programmingLanguage": "Python", "version": run["commit"]},
-                  {"@id": f"#run-{name}", "@type": "CreateAction", "name": f"{name}, profile {run['profile']}",
-                   "endTime": run.get("date", ""), "instrument": {"@id": notebook}, "result": {"@id": page},
-                   "object": [{"@id": value["@id"]} for value in values]}, *values]
-    root = {"@id": "./", "@type": "Dataset", "name": about["title"], "description": about.get("abstract", ""),
-            "datePublished": str(about["date-released"]), "license": {"@id": TEXT},
-            "hasPart": [{"@id": one["@id"]} for one in graph if one["@type"] == "File"],
-            "mentions": [{"@id": one["@id"]} for one in graph if one["@type"] == "CreateAction"]}
-    descriptor = {"@id": CRATE, "@type": "CreativeWork", "about": {"@id": "./"},
-                  "conformsTo": {"@id": "https://w3id.org/ro/crate/1.1"}}
-    return {"@context": "https://w3id.org/ro/crate/1.1/context", "@graph": [descriptor, root, *graph]}
+        urls = "".join(f"<url><loc>{escape(place.pages + page)}</loc></url>\n" for page in pages if not page.startswith("_"))
+        file.write_text(filled("sitemap.xml", urls=urls), encoding="utf-8")
