@@ -1,11 +1,13 @@
 """PARADE by hand: from the states of windows to a document, and what is learned."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 import torch
+from safetensors.torch import load_file
 
 from helpers.data.collection import open_collection
 from helpers.data.texts import split_of, splits_of
@@ -91,3 +93,20 @@ def test_states_are_of_train_articles_and_the_best_window_scores_as_the_reader_d
     known = aggregate(reader.start.scores(bed, run, 4).value(), "max").set_index(["query_id", "doc_id"])["score"]
     assert np.allclose(own, known[own.index], atol=0.02)  # states are kept in half precision
     assert json.loads((model.model.value() / parade.LOG).read_text())["how"] == "maxp"
+
+
+@pytest.mark.slow
+def test_both_learn_on_from_the_aggregation_over_the_states_as_they_were(store):
+    reader = replace(recipe("almanac/16", "document", "packaged:0", 40, 24, size=4, learning_rate=1e-3), batch_size=2)
+    frozen = Parade(reader=reader, how="attn", epochs=2, learning_rate=1e-2, held_out=4)
+    whole, bed = replace(frozen, whole=6), Testbed("almanac/16", "document", queries=3)
+    before, after = (model.log.value()["log"] for model in (frozen, whole))
+    assert after[0]["eval_loss"] == pytest.approx(min(line["eval_loss"] for line in before), abs=0.01)
+    assert (after[0]["epoch"], after[-1]["step"], whole.log.value()["groups"]) == (0, 3, 6)
+    assert {line["loss"] for line in after[1:]} and after[-1]["eval_loss"] != pytest.approx(after[0]["eval_loss"], abs=1e-3)
+    old, new = (load_file(folder.value() / "model.safetensors") for folder in (reader.start.model, whole.both))
+    moved = {name for name in old if not torch.equal(old[name], new[name])}
+    assert any("attention" in name for name in moved) and not any("word_embeddings" in name for name in moved)
+    run = bed.bm25(1.2, 0.75, 4)
+    one, other = (model.run(bed, run, 4).value().set_index(["query_id", "doc_id"])["score"] for model in (frozen, whole))
+    assert not np.allclose(one, other[one.index], atol=1e-3)

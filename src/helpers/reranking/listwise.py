@@ -7,7 +7,7 @@ equation 3.2). Groups serve losses that compare texts of one query, too, and a w
 
 import json
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -214,13 +214,18 @@ def adjust(model: Any, trainable: str) -> None:
 
 
 def logits_of(model: Any, ids: list[list[int]], types: list[list[int]], dropout: float) -> Any:
-    """The logits of a batch's texts, (texts,), in their order; with dropout by the model as it is."""
+    """The logits of a batch's texts, (texts,), in their order."""
+    return rows_of(model, ids, types, dropout)[:, 0]
+
+
+def rows_of(model: Any, ids: Sequence[list[int]], types: Sequence[list[int]], dropout: float) -> Any:
+    """What the model's last layer gives for each of a batch's texts, in their order; with dropout by the model as it is."""
     import torch
 
     order = sorted(range(len(ids)), key=lambda number: len(ids[number]))
     read = packed_logits(model, training=True) if reads_packed(model) and not dropout else padded_logits(model)
-    logits = read([ids[n] for n in order], [types[n] for n in order])[:, 0]
-    return logits[torch.tensor(np.argsort(order), device=logits.device)]
+    rows = read([ids[n] for n in order], [types[n] for n in order])
+    return rows[torch.tensor(np.argsort(order), device=rows.device)]
 
 
 def optimiser(model: Any, training: RankerTraining, steps: int) -> tuple[Any, Any]:

@@ -1,6 +1,7 @@
 """PARADE: a document's score from the states of its windows (Li et al. 2020, arXiv:2008.09093; Steensland 2021, 3.2.2)."""
 
 import json
+import shutil
 from collections.abc import Callable
 from copy import deepcopy
 from pathlib import Path
@@ -14,11 +15,12 @@ from helpers.data.windows import WindowTokens, doc_of, pair_ids, query_ids
 from helpers.networks.backbone import Backbone
 from helpers.networks.checkpoints import Checkpoints
 from helpers.networks.encoder import cls, maximum, pool
-from helpers.networks.fine_tuning import seed_everything
+from helpers.networks.fine_tuning import by_name, seed_everything
 from helpers.networks.inference import AT_ONCE, load_scorer, states
 from helpers.registry import Registry
+from helpers.reranking.listwise import ListwiseTraining, fit, mean_loss, rows_of, save, scorer
 from helpers.reranking.losses import total
-from helpers.steps import ledger, step
+from helpers.steps import ledger, numerics, step
 
 STATES, DOCUMENTS, HEAD = "states.npy", "documents.csv", "head.npz"
 
@@ -77,7 +79,7 @@ class Documents:
         return torch.from_numpy(padded), torch.from_numpy(mask)
 
 
-WEIGHTS, LOG = "model.safetensors", "log.json"
+WEIGHTS, LOG, AGGREGATION = "model.safetensors", "log.json", "aggregation"
 HEADS, LAYERS = 12, 2  # of the transformer over windows
 BATCH = 16  # groups
 DOCUMENTS_AT_ONCE = 64  # documents
@@ -153,8 +155,7 @@ def parade(states: Path, groups: pd.DataFrame, how: str, losses: dict, learning_
     places = documents.frame.reset_index().set_index(["query_id", "doc_id"])["index"]
     asked = pd.MultiIndex.from_frame(groups[["query_id", "doc_id"]])
     numbers = places.loc[asked].to_numpy().reshape(groups["query_id"].nunique(), -1)
-    shuffled = np.random.default_rng(0).permutation(len(numbers))
-    apart, learned = numbers[shuffled[:held_out]], numbers[shuffled[held_out:]]
+    apart, learned = (numbers[part] for part in parted(len(numbers), held_out))
     read, mask = documents[np.arange(len(documents.frame))]
     seed_everything(seed)
     model = network(how, documents.head)
@@ -189,6 +190,68 @@ def parade(states: Path, groups: pd.DataFrame, how: str, losses: dict, learning_
     save_file(state["best"], folder / WEIGHTS)
     parameters = sum(weight.numel() for weight in state["best"].values())
     (folder / LOG).write_text(json.dumps({"how": how, "groups": len(learned), "parameters": parameters, "log": log}, indent=1))
+
+
+def parted(groups: int, held_out: int) -> tuple[np.ndarray, np.ndarray]:
+    """The numbers of the groups that are held out, the same for every seed, and of those that are learned from."""
+    shuffled = np.random.default_rng(0).permutation(groups)
+    return shuffled[:held_out], shuffled[held_out:]
+
+
+@step(version=1, form="folder", network=True, resumable=True)
+@by_name
+def whole_parade(groups: pd.DataFrame, queries: pd.DataFrame, store: Path, tokens: Path, backbone: Backbone, start: Path,
+                 aggregation: Path, losses: dict, held_out: int, learned: int, training: ListwiseTraining, *, folder: Path,
+                 checkpoints: Path) -> None:
+    """Train what reads the windows and what puts them together at once, as the authors do; keeps the cross-encoder and, in
+    `aggregation`, what `parade` keeps.
+
+    Args:
+        groups, losses, held_out: as in `parade`; `learned` of the other groups are learned from. A batch is so many groups.
+        tokens: of the windows of the store's documents.
+        start: the cross-encoder to go on from.
+        aggregation: the one to go on from, which learned over the states of `start`.
+    """
+    import torch
+    from safetensors.torch import load_file, save_file
+
+    tokenizer, reader = backbone.tokenizer(), WindowTokens(tokens, store)
+    asked = dict(zip(queries["query_id"], query_ids(tokenizer, list(queries["text"]), training.query_length), strict=True))
+    read = [[pair_ids(tokenizer, asked[query], reader[window], training.max_length) for window in reader.windows_of(doc_id)]
+            for query, doc_id in groups[["query_id", "doc_id"]].itertuples(index=False)]
+    numbers = np.arange(len(read)).reshape(groups["query_id"].nunique(), -1)
+    model, how = scorer(backbone, start, training, None, None), json.loads((aggregation / LOG).read_text())["how"]
+    head, model.classifier = model.classifier, torch.nn.Identity()
+    weights = load_file(aggregation / WEIGHTS)
+    both = torch.nn.ModuleDict({"reader": model, "aggregation": network(how, {
+        name: weights[f"output.{name}"].numpy() for name in ("weight", "bias")}).to(numerics.device())})
+    both["aggregation"].load_state_dict(weights)
+
+    def loss_of(part: np.ndarray) -> Any:
+        documents = [read[n] for n in numbers[part].ravel()]
+        with torch.autocast(numerics.device(), torch.bfloat16, enabled=numerics.dtype() == "bf16"):
+            rows = rows_of(model, *zip(*(one for own in documents for one in own), strict=True), training.dropout)
+        parts = rows.float().split([len(own) for own in documents])
+        states = torch.nn.utils.rnn.pad_sequence(parts, batch_first=True)
+        mask = torch.arange(states.shape[1]) < torch.tensor([len(own) for own in parts])[:, None]
+        scores = both["aggregation"](states, mask.to(states.device)).view(len(part), -1)
+        return total(losses, scores, torch.zeros_like(scores))
+
+    apart, others = parted(len(numbers), held_out)
+    log = fit(both, training, others[:learned], loss_of, lambda: mean_loss(loss_of, apart, training.batch_size), checkpoints)
+    model.classifier = head
+    save(model, tokenizer, backbone, folder)
+    (folder / AGGREGATION).mkdir()
+    save_file(both["aggregation"].state_dict(), folder / AGGREGATION / WEIGHTS)
+    (folder / AGGREGATION / LOG).write_text(json.dumps({
+        "how": how, "groups": len(others[:learned]), "parameters": sum(weight.numel() for weight in both.parameters()),
+        "log": [{"epoch": 0, **line} for line in log]}, indent=1))
+
+
+@step(version=1, form="folder")
+def aggregation_of(model: Path, *, folder: Path) -> None:
+    """The aggregation of a PARADE that was trained as a whole."""
+    shutil.copytree(model / AGGREGATION, folder, dirs_exist_ok=True)
 
 
 @step(version=1, form="json")

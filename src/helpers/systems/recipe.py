@@ -30,7 +30,16 @@ from helpers.data.windows import WHOLE
 from helpers.networks import backbone
 from helpers.networks.longformer import lengthened, longformer_of
 from helpers.registry import Registry
-from helpers.reranking.parade import group_run, parade, parade_log, parade_run, window_states
+from helpers.reranking.listwise import ListwiseTraining
+from helpers.reranking.parade import (
+    aggregation_of,
+    group_run,
+    parade,
+    parade_log,
+    parade_run,
+    whole_parade,
+    window_states,
+)
 from helpers.steps import Step
 from helpers.systems.rerankers import ListwiseReranker, WarmUp
 from helpers.systems.testbed import OVERLAP, WORDS, Testbed
@@ -150,7 +159,8 @@ def document_reader(collection: str = "almanac", backbone: str = "packaged", que
 
 @dataclass(frozen=True, kw_only=True)
 class Parade:
-    """Learns an aggregation of windows from the judgments of documents; what reads the windows stays as it is."""
+    """Learns an aggregation of windows from the judgments of documents; what reads the windows stays as it is, or learns on with
+    the aggregation."""
 
     reader: ListwiseReranker  # whose start reads the windows (or itself, without one), and whose queries and negatives are used
     how: str = "transformer"  # see `helpers.reranking.aggregation`
@@ -159,6 +169,7 @@ class Parade:
     epochs: int = 20  # at most: the weights of the lowest held-out loss are kept
     held_out: int = 80  # groups
     seed: int = 1  # of what begins anew, and of the order
+    whole: int = 0  # groups from which, then, both learn at once, with the reader's rate and batches; 0 for none
 
     @property
     def groups(self) -> Step:
@@ -167,14 +178,27 @@ class Parade:
 
     def states(self, bed: Testbed, run: Step, candidates: int) -> Step:
         """The states of the run's top documents."""
+        model = self.both if self.whole else (self.reader.start or self.reader).model
+        return window_states(model, run, bed.query_step, bed.store, self._tokens(bed), candidates, self.reader.max_length,
+                             self.reader.query_length)
+
+    def _tokens(self, bed: Testbed) -> Step:
         own = replace(bed, words=self.reader.words, overlap=self.reader.overlap)
-        tokens = own.tokens(backbone.resolve(self.reader.backbone))
-        return window_states((self.reader.start or self.reader).model, run, bed.query_step, bed.store, tokens, candidates,
-                             self.reader.max_length, self.reader.query_length)
+        return own.tokens(backbone.resolve(self.reader.backbone))
+
+    @functools.cached_property
+    def both(self) -> Step:
+        """The folder of the cross-encoder and the aggregation that learned together."""
+        bed, begun = self.reader.bed, replace(self, whole=0)
+        return whole_parade(self.groups, bed.query_step, bed.store, self._tokens(bed), backbone.resolve(self.reader.backbone),
+                            (self.reader.start or self.reader).model, begun.model, self.losses, self.held_out, self.whole,
+                            **replace(self.reader, seed=self.seed).settings(ListwiseTraining))
 
     @functools.cached_property
     def model(self) -> Step:
         """The folder of the aggregation."""
+        if self.whole:
+            return aggregation_of(self.both)
         states = self.states(self.reader.bed, self.groups, self.reader.size)
         return parade(states, self.groups, self.how, self.losses, self.learning_rate, self.epochs, self.held_out, self.seed)
 
