@@ -229,8 +229,9 @@ def whole_parade(groups: pd.DataFrame, queries: pd.DataFrame, store: Path, token
 
     def loss_of(part: np.ndarray) -> Any:
         documents = [read[n] for n in numbers[part].ravel()]
+        ids, types = ([one[which] for own in documents for one in own] for which in (0, 1))
         with torch.autocast(numerics.device(), torch.bfloat16, enabled=numerics.dtype() == "bf16"):
-            rows = rows_of(model, *zip(*(one for own in documents for one in own), strict=True), training.dropout)
+            rows = rows_of(model, ids, types, training.dropout)
         parts = rows.float().split([len(own) for own in documents])
         states = torch.nn.utils.rnn.pad_sequence(parts, batch_first=True)
         mask = torch.arange(states.shape[1]) < torch.tensor([len(own) for own in parts])[:, None]
