@@ -14,7 +14,8 @@ def texts(form: str, words: pd.DataFrame | None = None) -> list[str]:
     return expanded_texts.definition.function(QUERIES, WEIGHTS, form, words)["text"].tolist()
 
 
-def test_terms_stand_behind_the_query_best_first_and_its_own_among_them():
+def test_terms_stand_behind_the_query_best_first_and_only_the_added_ones():
+    assert texts("terms") == ["why does bread turn brown? oven sugar", "rust"]
     assert expanded_texts.definition.function(QUERIES, WEIGHTS.assign(best=True), "best")["text"][0].endswith("bread oven sugar")
 
 
