@@ -115,12 +115,6 @@ def why(missing: dict[str, Any], key: str, near: Known | None) -> str:
     return "; ".join([*reasons, *([f"{len(differing) - SHOWN} more"] if len(differing) > SHOWN else [])])
 
 
-def seconds_of(step: Step, known: Iterable[Known]) -> float | None:
-    """The seconds that the nearest computation took; None if there is none."""
-    near = nearest(step.recipe(), [one for one in known if one.seconds is not None])
-    return None if near is None else near.seconds
-
-
 class NoValue(Exception):
     """A value that is missing, and nothing to stand in for it."""
 

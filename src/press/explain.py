@@ -9,7 +9,7 @@ from helpers.errors import BadInput, NetworkNeeded
 from helpers.pages.fragments import seconds
 from helpers.steps import Step
 from press import chapters, dry_run, execute, fetching, variants
-from press.dry_run import Catalogue, DryRun, catalogue, nearest, seconds_of, why
+from press.dry_run import Catalogue, DryRun, catalogue, nearest, why
 from press.terminal import columns
 from press.variants import PageRequest
 
@@ -63,9 +63,8 @@ def plan(chapter: str, profile: str, given: dict[str, str], known: Catalogue | N
     known = catalogue() if known is None else known
     run, expected, large = dry_run.of_chapter(chapter, request.values, known), [], is_large(request)
     for step in run.missing.values():
-        own = known.get(step.name, [])
-        expected.append(Expected(step, why(step.recipe(), step.key, nearest(step.recipe(), own)),
-                                 None if large else seconds_of(step, own)))
+        near = nearest(step.recipe(), known.get(step.name, []))
+        expected.append(Expected(step, why(step.recipe(), step.key, near), None if large or near is None else near.seconds))
     return Plan(request, False, (), tuple(expected), run)
 
 
