@@ -1,12 +1,11 @@
 """`book fetch` and `book pin`: what a profile needs from the network, without one."""
 
-from types import SimpleNamespace
 
 import pytest
 
 from helpers import paths
-from helpers.data import downloads, hub
-from helpers.errors import BadInput, NetworkNeeded
+from helpers.data import hub
+from helpers.errors import NetworkNeeded
 from press import chapters, cli, fetching
 from press.fetching import Item
 
@@ -82,17 +81,6 @@ def test_what_is_here_is_not_fetched_and_a_failure_does_not_stop_the_rest(tmp_pa
         texts.extend(fetching.fetch(items))
     assert done == ["c"]
     assert texts == ["item b: failed", "item c: fetched"]
-
-
-def test_a_disk_that_cannot_hold_it_all_is_said_before(tmp_path, monkeypatch):
-    monkeypatch.setattr(downloads.shutil, "disk_usage", lambda _: SimpleNamespace(free=downloads.SPARE + 199))
-    done = []
-    items = [item(tmp_path / name, fetch=lambda: done.append(1)) for name in "ab"]
-    with pytest.raises(BadInput, match="200 B"):
-        list(fetching.fetch(items))
-    assert done == []
-    list(fetching.fetch(items[:1]))
-    assert done == [1]
 
 
 def test_branches_and_tags_become_commits_and_nothing_else_changes(profile, monkeypatch):

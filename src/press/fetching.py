@@ -6,7 +6,6 @@ rows anew; a dataset of the hub (`pairs`) is fetched by the step that reads it.
 
 import functools
 import re
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -119,16 +118,6 @@ def table(needed: list[Item]) -> str:
                       "an index takes as much again where it is unpacked, in the step store"])
 
 
-def _disks(needed: Iterable[Item]) -> dict[Path, int]:
-    """The file systems that things go to, by a folder on each, and the bytes that they will take there."""
-    folders: dict[int, Path] = {}
-    taken: Counter[Path] = Counter()
-    for item in needed:
-        folder = next(place for place in (item.where, *item.where.parents) if place.is_dir())
-        taken[folders.setdefault(folder.stat().st_dev, folder)] += 0 if item.here else item.size or 0
-    return taken
-
-
 def fetch_profile(profile: str, only_list: bool) -> Iterator[str]:
     """Tell what a profile needs from the network, and fetch it unless only the list is requested."""
     yield table(needed := items(profile))
@@ -136,12 +125,10 @@ def fetch_profile(profile: str, only_list: bool) -> Iterator[str]:
 
 
 def fetch(needed: list[Item]) -> Iterator[str]:
-    """Fetch what is missing, a line for each; BadInput if the disk cannot hold it all.
+    """Fetch what is missing, a line for each; before each file it is seen that the disk has room for it.
 
     What cannot be fetched does not keep the rest from it, and is named in the end by NetworkNeeded.
     """
-    for folder, size in _disks(needed).items():
-        downloads.check_room(folder, size, "all of this")
     failed = []
     for item in (item for item in needed if not item.here):
         try:
