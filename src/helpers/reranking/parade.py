@@ -155,7 +155,7 @@ def parade(states: Path, groups: pd.DataFrame, how: str, losses: dict, learning_
     places = documents.frame.reset_index().set_index(["query_id", "doc_id"])["index"]
     asked = pd.MultiIndex.from_frame(groups[["query_id", "doc_id"]])
     numbers = places.loc[asked].to_numpy().reshape(groups["query_id"].nunique(), -1)
-    apart, learned = (numbers[part] for part in parted(len(numbers), held_out))
+    apart, learned = (numbers[part] for part in divided(len(numbers), held_out))
     read, mask = documents[np.arange(len(documents.frame))]
     seed_everything(seed)
     model = network(how, documents.head)
@@ -192,7 +192,7 @@ def parade(states: Path, groups: pd.DataFrame, how: str, losses: dict, learning_
     (folder / LOG).write_text(json.dumps({"how": how, "groups": len(learned), "parameters": parameters, "log": log}, indent=1))
 
 
-def parted(groups: int, held_out: int) -> tuple[np.ndarray, np.ndarray]:
+def divided(groups: int, held_out: int) -> tuple[np.ndarray, np.ndarray]:
     """The numbers of the groups that are held out, the same for every seed, and of those that are learned from."""
     shuffled = np.random.default_rng(0).permutation(groups)
     return shuffled[:held_out], shuffled[held_out:]
@@ -238,7 +238,7 @@ def whole_parade(groups: pd.DataFrame, queries: pd.DataFrame, store: Path, token
         scores = both["aggregation"](states, mask.to(states.device)).view(len(part), -1)
         return total(losses, scores, torch.zeros_like(scores))
 
-    apart, others = parted(len(numbers), held_out)
+    apart, others = divided(len(numbers), held_out)
     log = fit(both, training, others[:learned], loss_of, lambda: mean_loss(loss_of, apart, training.batch_size), checkpoints)
     model.classifier = head
     save(model, tokenizer, backbone, folder)
