@@ -26,7 +26,7 @@ def book(places, monkeypatch):
 
     monkeypatch.setattr(chapters, "names", list)
     monkeypatch.setattr(build.subprocess, "run", jupyter_book)
-    monkeypatch.setattr(build.cite, "write_metadata", lambda: None)  # test_cite has it
+    monkeypatch.setattr(build.cite, "write_sitemap", lambda: None)  # test_cite has it
     return root
 
 
