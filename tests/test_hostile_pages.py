@@ -23,7 +23,7 @@ from helpers.pages import page as pages
 from helpers.pages.fragments import Fragment, Html, badge, details, linked, table
 from helpers.pages.fragments import explored as query_link
 from looking import Look, context, listen
-from press import chapters, cite, comparison, page_header
+from press import chapters, comparison, page_header
 from press.edited import notebook_of
 from press.variants import PageRequest
 from test_explorer import RUNS, Texts, bed_of, systems_of
@@ -95,11 +95,9 @@ def html(tmp_path_factory):
     page.cells.insert(1, nbformat.v4.new_markdown_cell(page_header.warning(claims)))
     (book / "chapters" / "page.ipynb").write_text(nbformat.writes(page), encoding="utf-8")
     nbformat.write(with_outputs("Explorer", explored(typed, book)), book / "chapters" / "explorer.ipynb")
-    run = {"profile": "mini", "commit": "abc", "date": "2026-01-01", "parameters": values}
     labels = [f"Only here: {'; '.join(map(comparison.as_text, texts))}."]
     rows = [[query_link(text, text), 1] for text in texts]
-    parts = ["# Compared", *labels, details("queries", table("queries", ("query", "value"), rows)).text,
-             cite.block("bibtex", cite.bibtex("cost", run)), cite.block("bash", cite.command("cost", run))]
+    parts = ["# Compared", *labels, details("queries", table("queries", ("query", "value"), rows)).text]
     (book / "compared.md").write_text("\n\n".join(parts), encoding="utf-8")
     (book / "index.md").write_text("# Index\n")
     title = f"page: {json.dumps(typed)[:60]}"  # as a variant is called in the contents

@@ -1,24 +1,19 @@
-"""How to cite the book, a chapter, or one run: BibTeX from CITATION.cff and what pages keep of their runs; `generated/cite`.
+"""How to cite the book or a chapter: BibTeX from CITATION.cff, `generated/cite`; and where the book is published.
 
 The repository's public address, from which every launch link, citation and clone follows, stands in `book/_config.yml` under
 `repository`. The place that this clone came from goes before it, if that is on GitHub, so that a fork's book points to the fork;
 `BOOK_REPOSITORY` goes before both.
 """
 
-import json
 import os
 import re
-import shlex
 import subprocess
-from importlib.metadata import Distribution, distributions
 from typing import Any, NamedTuple
 from xml.sax.saxutils import escape
 
 from helpers import paths
 from helpers.errors import BadInput
-from helpers.pages.fragments import Html, details, table
-from helpers.steps import recipe
-from press import chapters, execute, variants
+from press import chapters
 from press.edited import filled, yaml_of
 
 ESCAPED = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
@@ -34,79 +29,29 @@ def citation() -> dict[str, Any]:
     return fields
 
 
-def installed() -> Html:
-    """The packages that are installed here, folded: each with its version and its licence."""
-    rows = sorted((one.name, one.version, licence(one)) for one in distributions())
-    caption = f"The {len(rows)} packages that made these pages, with their licences"
-    return details(caption, table(caption, ("package", "version", "licence"), rows, numeric_from=9))
-
-
-def licence(package: Distribution) -> str:
-    """What its metadata call it: an SPDX expression, classifiers, or a text; else the first line of its file."""
-    told = package.metadata.json
-    official = [one.rpartition(" :: ")[2] for one in told.get("classifier", ()) if "License :: OSI Approved :: " in one]
-    if named := str(told.get("license_expression") or "; ".join(official) or told.get("license", "")).strip():
-        return named.splitlines()[0]
-    return next((file.read_text().strip().splitlines()[0] for file in package.files or () if file.name == "LICENSE"), "")
-
-
 def latex(text: str) -> str:
     """A text with LaTeX's special characters escaped; braces too, since BibTeX counts those that are escaped by a backslash."""
     return "".join(ESCAPED.get(sign, sign) for sign in text)
 
 
-def bibtex(page: str = "", run: dict[str, Any] | None = None) -> str:
-    """The entry of the book, of a page's chapter whoever runs it, or of the run on a page (`candidates--1c472a`): with profile,
-    commit, date and the parameters that are not as the chapter declares them. Without a public address no `url`."""
-    about, place, chapter = citation(), repository(), variants.chapter_of(page)
-    kind, key, book = "incollection" if page else "book", "neural-ranking-reproduced", latex(about["title"])
+def bibtex(chapter: str = "") -> str:
+    """The entry of the book, or of a chapter; without a public address no `url`."""
+    about, place = citation(), repository()
+    title, key = latex(about["title"]), "neural-ranking-reproduced"
     site = "" if place.is_placeholder else place.pages
-    fields = {"author": " and ".join(f"{{{latex(one['name'])}}}" for one in about["authors"]), "title": book,
+    fields = {"author": " and ".join(f"{{{latex(one['name'])}}}" for one in about["authors"]), "title": title,
               "year": str(about["date-released"])[:4], "publisher": "Self-published", "note": f"Version {about['version']}",
-              "url": f"{site}chapters/{page}.html" if site and page else site}
-    if page:
-        key = f"{key}-{page}"
-        fields |= {"title": f"{{{latex(chapters.chapter(chapter).title)}}}", "booktitle": book}
-    if run:
-        digest, date = recipe.sha256(recipe.canonical(run["parameters"]))[:10], run.get("date", "")[:10]
-        known = chapters.schema(chapter)
-        values = ", ".join(f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in run["parameters"].items()
-                           if name not in known or value != known[name].default)
-        note = (f"Run of the profile {run['profile']} at commit {run['commit']}; parameters {digest}: "
-                f"{f'{values}; all others' if values else 'all'} as the chapter declares them{date and f'; run on {date}'}")
-        kind, key = "misc", f"{key}-{digest}"
-        fields |= {"title": f"{fields['title']}: one run of a chapter of {book}", "year": date[:4] or fields["year"],
-                   "version": latex(run["commit"]), "note": latex(note), "publisher": "", "booktitle": ""}
-    return "\n".join([f"@{kind}{{{key},", *(f"  {name} = {{{value}}}," for name, value in fields.items() if value), "}"])
-
-
-def command(page: str, run: dict[str, Any]) -> str:
-    """The commands that compute a run again, from its commit on."""
-    usual = chapters.resolve(chapter := variants.chapter_of(page), run["profile"], {})
-    own = [f" -p {name} {shlex.quote(value if isinstance(value, str) else json.dumps(value))}"
-           for name, value in run["parameters"].items() if value != usual.get(name)]
-    return (f"git checkout {run['commit'].rstrip('+')}\nmake env\n"
-            f".venv/bin/book chapter {chapter} --profile {run['profile']}{''.join(own)}")
+              "url": site and f"{site}chapters/{chapter}.html" if chapter else site}
+    if chapter:
+        fields |= {"title": f"{{{latex(chapters.chapter(chapter).title)}}}", "booktitle": title}
+    lines = [f"  {name} = {{{value}}}," for name, value in fields.items() if value]
+    return "\n".join([f"@incollection{{{key}-{chapter}," if chapter else f"@book{{{key},", *lines, "}"])
 
 
 def sections() -> str:
-    """The entries of all chapters and of the runs that stand on their pages, in Markdown."""
-    parts = []
-    for chapter in chapters.names():
-        parts += [f"(cite-{chapter})=\n### {chapters.chapter(chapter).title}", block("bibtex", bibtex(chapter))]
-        others = (page for page in variants.pages() if variants.chapter_of(page.stem) == chapter)
-        for file in (paths.CHAPTERS / f"{chapter}.ipynb", *others):
-            if file.exists() and (run := execute.run_of(file)):
-                kind = "This run" if file.stem == chapter else f"The variant `{file.stem}`"
-                parts += [f"{kind}, and how to compute it again:", block("bibtex", bibtex(file.stem, run)),
-                          block("bash", command(file.stem, run))]
-    return "\n\n".join(parts)
-
-
-def block(language: str, text: str) -> str:
-    """A block of code, in a fence that nothing in the text can close."""
-    fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
-    return f"{fence}{language}\n{text}\n{fence}"
+    """The entries of all chapters, in Markdown."""
+    return "\n\n".join(f"(cite-{chapter})=\n### {chapters.chapter(chapter).title}\n\n```bibtex\n{bibtex(chapter)}\n```"
+                       for chapter in chapters.names())
 
 
 NOBODY = "OWNER"  # stands for the owner's name until somebody publishes the book

@@ -191,13 +191,12 @@ def numbers_page(data: list[dict[str, Any]]) -> str:
 
 
 def cite_page() -> str:
-    """How to cite the book, each chapter and each run that is here."""
+    """How to cite the book and each chapter."""
     place = cite.repository()
     address = ("This copy of the book has no public address yet, so the entries have no `url`: it comes from `repository.url` "
                "in `book/_config.yml`, or from the place that a clone came from.") if place.is_placeholder else (
         f"The repository is <{place.url}>, with a [CITATION.cff]({place.url}/blob/{place.branch}/CITATION.cff).")
-    return filled("cite.md", address=address, book=cite.block("bibtex", cite.bibtex()), sections=cite.sections(),
-                  installed=cite.installed().text)
+    return filled("cite.md", address=address, book=f"```bibtex\n{cite.bibtex()}\n```", sections=cite.sections())
 
 
 def calibration_page() -> str:
