@@ -32,7 +32,7 @@ chapter: $(READY)  ## run one chapter: NAME=does_it_work ARGS="-p candidates 50"
 	@test -n "$(NAME)" || { echo 'Which chapter? make chapter NAME=does_it_work'; exit 2; }
 	$(BOOK) chapter $(NAME) --profile $(PROFILE) $(FRESH_FLAG) $(CLUSTER_FLAG) $(ARGS)
 
-explain: $(READY)  ## say what would run, why, and for how long: NAME=seeds ARGS="-p seeds [7]", or no NAME for all chapters
+explain: $(READY)  ## say what would run, and for how long: NAME=seeds ARGS="-p seeds [7]", or no NAME for all chapters
 	$(BOOK) explain $(NAME) --profile $(PROFILE) $(FRESH_FLAG) $(ARGS)
 
 fetch: $(READY)  ## fetch in advance all that a profile needs from the network: PROFILE=msmarco (ARGS=--list only says what)

@@ -1,4 +1,4 @@
-"""Explaining a command: what would run, why and for how long, in words; nothing is run."""
+"""Explaining a command: what would run and for how long, in words; nothing is run."""
 
 import re
 import sys
@@ -49,11 +49,10 @@ def test_a_chapter_whose_values_are_all_there_computes_nothing(book):
     assert "to compute 0, stored 1, recorded 0" in shown("second")
 
 
-def test_a_changed_parameter_names_steps_reasons_and_pages(book):
+def test_a_changed_parameter_names_steps_and_pages(book):
     compute()
     text = shown(times="5")
     assert "times = 5, baseline 2" in text
-    assert "times = 5 (nearest: 2)" in text
     assert "to compute 2, stored 1" in text
     name = execute.request("first", "almanac", {"times": "5"}).name
     assert f"pages: {name}, {name}--compared; the baseline page first has not been executed" in text
@@ -76,7 +75,6 @@ def test_with_everything_fresh_a_current_page_would_run(book, monkeypatch):
     monkeypatch.setenv("BOOK_FRESH", "99999999999")
     text = shown()
     assert "to compute 3" in text
-    assert text.count("all is computed again") == 3
     assert "replaced" not in text  # each step's own old value stands in for it
 
 

@@ -100,7 +100,7 @@ def _parser() -> argparse.ArgumentParser:
     command("build", "commands:build", "run all chapters and render the book", *computed,
             option("--only", default="", metavar="CHAPTER,…", help="some chapters alone"))
     command("chapter", "commands:chapter", "run one chapter and render it", option("name"), given, no_render, *computed)
-    command("explain", "explain:explain", "say what a chapter, or the whole book, would run, why, and for how long",
+    command("explain", "explain:explain", "say what a chapter, or the whole book, would run, and for how long",
             option("name", nargs="?", default="", help="all chapters if none is named"), given, profile, fresh)
     command("pack", "commands:pack", "write what a chapter lacks into files that travel to a GPU elsewhere",
             option("name", help="a chapter"), given, profile,

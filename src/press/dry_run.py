@@ -5,7 +5,7 @@ nearest value of the same step for other parameters stands in for it, so that th
 a parameter off that value, such as a tuned k1, may be listed with another one. Without a stand-in the statement stops, and so
 does every later one that uses a name which it would have set.
 
-Of the computations that were made before, the nearest to a missing one tells what differs and how long that one took.
+Of the computations that were made before, the nearest to a missing one tells how long it took.
 """
 
 import ast
@@ -24,16 +24,14 @@ from unittest.mock import patch
 from helpers import paths
 from helpers.errors import BadInput, NetworkNeeded
 from helpers.pages import carried, page
-from helpers.steps import Step, fresh_since, ledger, recipe
+from helpers.steps import Step, ledger, recipe
 from helpers.steps.recorded import Recorded
 from helpers.steps.store import Entry, Store
 from helpers.systems.evaluated import Evaluation
 from press import chapters
-from press.terminal import shortened
 
 MANY = 50_000_000  # bytes of texts that are no longer read in a moment
 QUICK = ("queries", "qrels", "text_store", "trec_run", "aggregated", "z_scored", "run_measures")
-SHOWN, LONGEST = 3, 40  # arguments named as a reason, and characters of a value
 
 
 @dataclass(frozen=True)
@@ -99,20 +97,6 @@ def nearest(missing: dict[str, Any], known: Iterable[Known]) -> Known | None:
         return sum(ours.get(place) != one.arguments.get(place) for place in {*ours, *one.arguments}), away, one.key
 
     return min(known, default=None, key=distance)
-
-
-def why(missing: dict[str, Any], key: str, near: Known | None) -> str:
-    """Why a step is missing: what differs from the nearest computation, or what became of it."""
-    if near is None:
-        return "never computed"
-    if near.key == key:
-        return "all is computed again" if fresh_since() is not None else "not kept" if near.kept is None else "damaged"
-    ours, theirs = arguments(missing), near.arguments
-    differing = sorted((place for place in ours if ours[place] != theirs.get(place)),
-                       key=lambda place: (place[0] != missing["step"], place))
-    reasons = [f"{'' if step == missing['step'] else f'{step}: '}{name} = {shortened(ours[step, name], LONGEST)} "
-               f"(nearest: {shortened(theirs.get((step, name), 'none'), LONGEST)})" for step, name in differing[:SHOWN]]
-    return "; ".join([*reasons, *([f"{len(differing) - SHOWN} more"] if len(differing) > SHOWN else [])])
 
 
 class NoValue(Exception):

@@ -1,4 +1,4 @@
-"""What making a page would compute, why, and how long that should take: `book explain`; nothing is run or written."""
+"""What making a page would compute, and how long that should take: `book explain`; nothing is run or written."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from helpers.errors import BadInput, NetworkNeeded
 from helpers.pages.fragments import seconds
 from helpers.steps import Step
 from press import chapters, dry_run, execute, fetching, variants
-from press.dry_run import Catalogue, DryRun, catalogue, nearest, why
+from press.dry_run import Catalogue, DryRun, catalogue, nearest
 from press.terminal import columns
 from press.variants import PageRequest
 
@@ -17,10 +17,9 @@ LONGEST = 80  # characters of a statement, or of an error in a list
 
 
 class Expected(NamedTuple):
-    """A step that would be computed: why, and the seconds that the nearest computation took; None if there was none."""
+    """A step that would be computed, and the seconds that the nearest computation took; None if there was none."""
 
     step: Step
-    why: str
     seconds: float | None
 
 
@@ -64,7 +63,7 @@ def plan(chapter: str, profile: str, given: dict[str, str], known: Catalogue | N
     run, expected, large = dry_run.of_chapter(chapter, request.values, known), [], is_large(request)
     for step in run.missing.values():
         near = nearest(step.recipe(), known.get(step.name, []))
-        expected.append(Expected(step, why(step.recipe(), step.key, near), None if large or near is None else near.seconds))
+        expected.append(Expected(step, None if large or near is None else near.seconds))
     return Plan(request, False, (), tuple(expected), run)
 
 
@@ -89,8 +88,8 @@ def text(plan: Plan) -> str:
     if plan.absent:
         lines.append(f"its steps are not known before these are here: {', '.join(plan.absent)}; `make fetch` gets a profile's")
     else:
-        rows = [(one.step.name, one.step.key[:10], total([one.seconds]), one.why) for one in plan.expected]
-        lines += ["", columns([("step to compute", "key", "nearest took", "why"), *rows], right=(2,))] if rows else []
+        rows = [(one.step.name, one.step.key[:10], total([one.seconds])) for one in plan.expected]
+        lines += ["", columns([("step to compute", "key", "nearest took"), *rows], right=(2,))] if rows else []
         lines += ["", f"to compute {len(rows)}, stored {plan.count('stored')}, recorded {plan.count('recorded')}",
                   f"expected: {'at least ' if run.stopped else ''}{plan.time()}, and the page itself"]
     if run.stand_ins:
