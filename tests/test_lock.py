@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from importlib.metadata import distributions, version
+from importlib.metadata import Distribution, distributions, version
 
 import pytest
 import yaml
@@ -12,7 +12,6 @@ from packaging.version import Version
 
 from extension import load
 from helpers import paths
-from press.cite import licence
 
 
 def requirement_lines():
@@ -55,6 +54,15 @@ def test_a_wheel_counts_if_a_reader_s_python_may_take_it():
 
 
 LICENCES = r"\bMIT|BSD|Apache|\bISC|PSF|Python Software|MPL|Mozilla|Unlicense|Public Domain"
+
+
+def licence(package: Distribution) -> str:
+    """What its metadata call it: an SPDX expression, classifiers, or a text; else the first line of its file."""
+    told = package.metadata.json
+    official = [one.rpartition(" :: ")[2] for one in told.get("classifier", ()) if "License :: OSI Approved :: " in one]
+    if named := str(told.get("license_expression") or "; ".join(official) or told.get("license", "")).strip():
+        return named.splitlines()[0]
+    return next((file.read_text().strip().splitlines()[0] for file in package.files or () if file.name == "LICENSE"), "")
 
 
 def test_what_is_installed_may_be_used_and_passed_on():

@@ -64,7 +64,7 @@ def test_a_rerun_from_its_explanation_to_its_removal(book):
 
     told = done(book, "explain", "tiny", "-p", "run", str(book / "b.trec"))
     assert told.returncode == 0, told.stderr
-    assert re.search(r"trec_run +\w+ +\S+ s +", told.stdout), told.stdout
+    assert re.search(r"trec_run +\w+ +\S+ s\b", told.stdout), told.stdout
     assert "to compute 2" in told.stdout  # the run, and its measures
     assert "the baseline page tiny stays as it is" in told.stdout
     assert (snapshot(chapters), snapshot(book / "store")) == (baseline, stored)
