@@ -1,6 +1,5 @@
 """What is printed: the studies' tables as data, and other people's reproductions."""
 
-import json
 import shutil
 from collections import Counter
 from decimal import Decimal
@@ -12,8 +11,7 @@ import yaml
 from helpers import paths
 from helpers.errors import BadInput
 from helpers.evaluation import published
-from helpers.steps.recipe import canonical, sha256
-from press import chapters, execute, generated, others, page_header
+from press import chapters, generated, others, page_header
 from test_front_page import line
 
 # ---- the studies' tables ----
@@ -181,53 +179,8 @@ def test_a_study_page_shows_others_values_beside_the_printed_one_and_ours():
     ("value: 0.225", "values: 0.225", "unexpected keyword")])
 def test_a_faulty_entry_is_named_with_its_mend(tmp_path, monkeypatch, old, new, said):
     monkeypatch.setattr(paths, "PUBLISHED", Path(shutil.copytree(paths.PUBLISHED, tmp_path / "published")))
-    file = paths.PUBLISHED / others.FILE
+    file = paths.PUBLISHED / "others.yaml"
     assert old in file.read_text()
     file.write_text(file.read_text().replace(old, new, 1))
     with pytest.raises(BadInput, match=rf"entry \d+: .*{said}.*Mend: see the head"):
         others.load()
-
-
-@pytest.fixture
-def reported(tmp_path, monkeypatch):
-    """The file of a report on one claim, put where study pages look for such files."""
-    monkeypatch.setattr(paths, "PUBLISHED", Path(shutil.copytree(paths.PUBLISHED, tmp_path / "published")))
-    run = {"profile": "msmarco", "commit": "0123456789abcdef", "date": "2026-11-28", "parameters": {"seeds": [1]}, "seconds": 9}
-    monkeypatch.setattr(execute, "run_of", lambda page: run)
-    return others.report(" Ada ", paths.PUBLISHED / others.REPORTS, {DEEPCT: line(DEEPCT, "agrees")})
-
-
-def test_a_report_of_another_copy_stands_on_the_study_page(reported):
-    page = line(DEEPCT, "agrees")["page"]
-    assert json.loads(reported.read_text())["runs"][page]["parameters"] == {"seeds": [1]}
-    shown = others.section("zhan2020", {})
-    assert f"this book&#x27;s {page}, profile msmarco, commit 0123456789ab" in shown
-    assert "+0.050 [+0.010, +0.090], agrees; Ada" in shown
-
-
-@pytest.mark.parametrize(("old", "new", "said"), [
-    ("0.05", "0.06", "changed after it was written"), ("Ada", "Eve", "changed after it was written"),
-    ('"agrees"', '"proves"', "no such claim"), (DEEPCT, "no-claim", "no such claim"), ("0.05", "NaN", "no difference"),
-    ('"sha256"', '"md5"', "sha256"), ("{", "[", "Expecting")])
-def test_a_report_that_was_changed_is_refused(reported, old, new, said):
-    assert old in reported.read_text()
-    reported.write_text(reported.read_text().replace(old, new, 1))
-    with pytest.raises(BadInput, match=rf"no report of this book: .*{said}.*{reported.name}|{reported.name}.*{said}"):
-        others.reports()
-
-
-@pytest.mark.parametrize("changed", [{"by": 7}, {"runs": {line(DEEPCT, "agrees")["page"]: {"profile": "mini", "commit": None}}}])
-def test_a_report_with_a_right_digest_needs_a_name_and_runs(reported, changed):
-    content = json.loads(reported.read_text()) | changed
-    del content["sha256"]
-    reported.write_text(json.dumps(content | {"sha256": sha256(canonical(content))}))
-    with pytest.raises(BadInput, match="author, profile or commit is missing"):
-        others.reports()
-
-
-@pytest.mark.parametrize(("by", "tested", "said"), [
-    (" ", {DEEPCT: line(DEEPCT, "agrees")}, "needs a name"), ("Ada", {}, "no executed")])
-def test_a_report_of_nobody_or_of_nothing_is_refused(tmp_path, by, tested, said):
-    with pytest.raises(BadInput, match=said):
-        others.report(by, tmp_path, tested)
-    assert not list(tmp_path.iterdir())

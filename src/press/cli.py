@@ -167,9 +167,6 @@ def _parser() -> argparse.ArgumentParser:
             option("--models", action="store_true", help="with each run its cross-encoder, as a folder for transformers"))
     command("why", "why:why", "explain why two runs of one system differ", option("first", type=Path, help="a TREC run"),
             option("second", type=Path, help="another one"))
-    command("report", "commands:report", "write what your pages measured of the claims, for others to show beside theirs",
-            option("--by", required=True, metavar="NAME", help="whose measurements they are"),
-            option("--to", dest="folder", type=Path, default=Path("reports"), help="the folder (reports)"))
     command("pdf", "commands:pdf", "print the rendered book as a PDF and link it from the pages")
     command("address", "launch:address", "set the repository's public address, in the settings and the templates' setup cells",
             option("url", nargs="?", default="", help="https://github.com/<owner>/<name>; without it, the present one"))

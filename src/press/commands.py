@@ -15,7 +15,7 @@ from helpers.steps.pack import pack as written
 from helpers.steps.pack import unpack as entered
 from helpers.systems.evaluated import Evaluation
 from press import build as building
-from press import chapters, dry_run, execute, explain, generated, others, printed, side_by_side, variants
+from press import chapters, dry_run, execute, explain, generated, printed, side_by_side, variants
 from press.step_digests import import_all
 
 
@@ -91,11 +91,6 @@ def _chosen(chapter: str, run: dry_run.DryRun, names: Sequence[str]) -> dict[str
     if unknown := [name for name in chosen if name not in made]:
         raise BadInput(f"no system {unknown[0]!r} in {chapter}", mend=f"choose from {', '.join(sorted(made))}")
     return {name: made[name] for name in chosen or sorted(made)}
-
-
-def report(by: str, folder: Path) -> Path:
-    """Write what the executed pages measured of the claims as a report for other copies of the book."""
-    return others.report(by, folder, generated.lines_by_claim(generated.collected()))
 
 
 def clean_variants(no_render: bool) -> Iterator[str]:
