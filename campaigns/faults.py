@@ -529,7 +529,7 @@ def pipes(rng: random.Random, place: Path) -> tuple[Act, None]:
 
 COMMANDS = ["chapter nope", "explain nope", "pack nope", "parameters nope", "open nope", "answer nope", "export nope",
             "search x --reranker nope", "search x --reranker /etc", "search x --first-stage /etc", "search x -k nan",
-            "measure --reranker /nowhere", "measure --candidates -1", "serve --pairwise /etc", "serve --reranker nope",
+            "measure --reranker /nowhere", "measure --candidates -1", "serve --reranker /etc", "serve --reranker nope",
             "serve --port x", "serve --port 99999", "serve --port -1", "verify --budget nan", "verify --sample 0",
             "store --older x", "fetch --profile nope", "pin --profile nope", "why /etc /etc", "unpack /nowhere",
             "explain seeds -p nope 1", "explain seeds --profile /etc/passwd", "address nope", "chapter seeds --workers 0"]

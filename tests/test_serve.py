@@ -19,7 +19,7 @@ class Nothing:
 
     def __init__(self, gate=None):
         self.bed = SimpleNamespace(collection="toy", unit="passage")
-        self.texts, self.models, self.pairwise, self.gate, self.slices = 3, {"base": None, "none": None}, None, gate, []
+        self.texts, self.models, self.gate, self.slices = 3, {"base": None, "none": None}, gate, []
         self.scorers, self.trial = {"base": self.read}, {"base": ["trial"] * 10}
 
     def read(self, inputs):
@@ -49,21 +49,13 @@ def served(engine, timeout=5.0):
     return batcher, TestClient(app.application(batcher, ("testserver",)), raise_server_exceptions=False)
 
 
-def test_what_was_slow_in_a_busy_moment_is_timed_again_when_something_is_refused(monkeypatch):
-    monkeypatch.setattr("press.serve.batching.AGAIN", 0)
+def test_what_was_slow_in_a_busy_moment_is_forgotten_when_something_is_refused():
     engine = Nothing()
-    engine.read, quick = lambda inputs: (time.sleep(0.05 * len(inputs)), quick(inputs))[1], engine.read
-    engine.scorers = {"base": engine.read}
     batcher, client = served(engine)
-    asked = {"query": "bread", "candidates": 60}
-    assert client.get("/search", params=asked).status_code == 503
-    engine.scorers["base"] = quick
-    assert client.get("/search", params=asked).status_code == 503, "refused by what was known; then it is timed"
-    for _ in range(100):
-        if batcher.rate("base") > 50:
-            break
-        time.sleep(0.05)
-    assert client.get("/search", params=asked).status_code == 200
+    quick, engine.scorers["base"] = engine.read, lambda inputs: (time.sleep(0.4 * len(inputs)), engine.read(inputs))[1]
+    assert client.get("/search", params={"query": "bread", "candidates": 5}).status_code == 200
+    engine.scorers["base"], asked = quick, {"query": "bread", "candidates": 60}
+    assert [client.get("/search", params=asked).status_code for _ in range(2)] == [503, 200]
     batcher.close()
 
 
@@ -98,7 +90,7 @@ def test_a_hostile_query_gives_results_or_is_refused(client, query):
 
 @pytest.mark.parametrize("odd", [
     "k=5&k=6", "k=1_0", "k=+5", "k=%205", "k=1.0", "k=-1", "k=ten", "k=NaN", "k=" + "9" * 5000, "query=b", "candidates=1000000",
-    "aggregation=median", "reranker=gpt", "pairwise=sum", "feedback=all", "unknown=1", "pairwise=%ED%BF%BF"])
+    "aggregation=median", "reranker=gpt", "feedback=all", "unknown=1", "reranker=%ED%BF%BF"])
 def test_a_value_that_makes_no_sense_is_refused_in_words_that_repeat_nothing_of_it(client, odd):
     response = client.get(f"/search?query=a&{odd}")
     assert response.status_code in (400, 422)
@@ -134,7 +126,7 @@ def test_the_page_loads_nothing_from_elsewhere(client):
 def test_queries_are_cleaned_and_defaults_are_the_study_s():
     asked = Asked(query=" a\0b\x9fc\u2028 ")
     assert asked.query == "a b c"
-    assert (asked.candidates, asked.aggregation, asked.feedback, asked.pairwise) == (20, "max", "none", "none")
+    assert (asked.candidates, asked.aggregation, asked.feedback) == (20, "max", "none")
 
 
 # ---- turns, costs, the end ----
@@ -165,32 +157,23 @@ def test_what_waits_is_scored_together_and_small_requests_go_ahead(held):
 
 def test_what_cannot_be_done_in_time_is_refused_with_the_seconds_until_it_may_be(held):
     engine, gate = held
-    batcher, client = served(engine, timeout=3)  # a hundredth of a second a candidate: .9 seconds at most
-    alone = client.get("/search", params={"query": "x", "candidates": 150})
+    batcher, client = served(engine, timeout=1.5)  # a hundredth of a second a candidate
+    alone = client.get("/search", params={"query": "x", "candidates": 200})
     assert alone.status_code == 503 and "fewer candidates" in alone.json()["error"] and alone.headers["Retry-After"] == "1"
     taken = [batcher.submit(asked("large", 60))]
     begun(engine)
     with pytest.raises(Overloaded) as refused:
         batcher.submit(asked("another", 120))
-    assert 1 <= refused.value.seconds <= 3
+    assert refused.value.seconds == 1
     small = batcher.submit(asked("small", 5))
     with pytest.raises(Overloaded):
         for _ in range(200):
             taken.append(batcher.submit(asked("many", 5)))
-    assert len(taken) < 30  # as many as are done in half a second
+    assert len(taken) < 30  # as many as are done before they are due
     gate.set()
     assert small.result(5)["query"] == "small"
     batcher.close()
-    assert all(isinstance(one.exception(0), Overloaded | None) for one in taken)
-
-
-def test_what_a_slower_machine_cannot_end_in_its_time_is_told_so():
-    engine = Nothing()
-    batcher = Batcher(lambda: engine, 3)
-    engine.scorers["base"] = lambda inputs: time.sleep(0.05 * len(inputs)) or [1.0] * len(inputs)  # five times as slow
-    with pytest.raises(Overloaded, match="longer than was expected"):
-        batcher.submit(asked("slow", 60)).result(5)
-    batcher.close()
+    assert all(one.result(0) for one in taken)
 
 
 def test_a_request_that_is_taken_is_not_kept_from_its_end_by_smaller_ones():

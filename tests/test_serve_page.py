@@ -15,7 +15,7 @@ WIDE = 390
 
 
 class Hostile:
-    bed, models, pairwise, texts = SimpleNamespace(collection="toy", unit="document"), {"base": None, "none": None}, None, 2
+    bed, models, texts = SimpleNamespace(collection="toy", unit="document"), {"base": None, "none": None}, 2
 
     scorers, trial = {}, {}
 

@@ -40,14 +40,14 @@ def tiny(folder, store):
 
 @pytest.fixture
 def scorers(tiny, tmp_path):
-    """Three untrained models: a cross-encoder in a folder, the encoder as it is, a pairwise model."""
+    """Two untrained models, a cross-encoder in a folder and the encoder as it is, and none."""
     from transformers import AutoModelForSequenceClassification
 
     own = backbone.resolve("packaged:0")
     model = own.build(AutoModelForSequenceClassification, num_labels=1)
     model.save_pretrained(tmp_path / "own")
     own.tokenizer().save_pretrained(tmp_path / "own")
-    return {name: engine.load(name, tiny) for name in (str(tmp_path / "own"), "minilm", "none")}, tmp_path / "own"
+    return {name: engine.load(name, tiny) for name in (str(tmp_path / "own"), "minilm", "none")}
 
 
 def answered(ranked, query=QUERY, **settings):
@@ -67,12 +67,10 @@ def answered(ranked, query=QUERY, **settings):
 def test_stages_scores_and_the_window_that_decided(tiny, scorers, monkeypatch):
     one = replace(search_command.FEEDBACK["passages"], min_documents=1)  # of so few documents no two share a term
     monkeypatch.setitem(search_command.FEEDBACK, "passages", one)
-    (known, place) = scorers
-    ranked = engine.Engine(tiny, known, engine.Pairwise(str(place)))
-    plain, own, zero, fed, pairs, silent = (answered(ranked, **asked) for asked in (
+    ranked = engine.Engine(tiny, scorers)
+    plain, own, zero, fed, silent = (answered(ranked, **asked) for asked in (
         {"reranker": "none"}, {}, {"reranker": "minilm", "aggregation": "mean"},
-        {"query": "sugars", "reranker": "minilm", "feedback": "passages"}, {"pairwise": "sum", "paired": 2},
-        {"query": "the of and"}))
+        {"query": "sugars", "reranker": "minilm", "feedback": "passages"}, {"query": "the of and"}))
     assert [result["doc_id"] for result in plain["results"]] == ["d1", "d4"] and plain["stages"] == ["BM25"]
     assert plain["results"][0]["window"] | {"text": ""} == {"id": "d1#0", "number": 1, "of": 1, "score": None, "text": ""}
     assert own["stages"] == zero["stages"] == ["BM25", "re-ranked"]
@@ -81,7 +79,6 @@ def test_stages_scores_and_the_window_that_decided(tiny, scorers, monkeypatch):
     assert fed["stages"] == ["BM25", "re-ranked", "retrieved again", "re-ranked again"]
     assert {result["doc_id"] for result in fed["results"]} == {"d1", "d4"}  # found by the terms of the other one
     assert "BM25" not in next(result for result in fed["results"] if result["doc_id"] == "d4")["stages"] and fed["added_terms"]
-    assert pairs["stages"][-1] == "in pairs" and 0 < pairs["results"][1]["score"] <= pairs["results"][0]["score"] < 1
     assert silent["results"] == []
     assert json.loads(json.dumps(own, allow_nan=False)) == own
 
@@ -179,8 +176,7 @@ def test_what_is_wrong_is_told_before_anything_listens(folder, store, capsys):
         for arguments, said in ((["--port", used], "cannot listen"), (["--port", "99999"], "cannot listen"),
                                 (["--host", "a" * 70, "--port", "0"], "cannot listen"),
                                 (["--reranker", "gpt", "--port", "0"], "no model 'gpt'"),
-                                (["--pairwise", "/etc", "--port", "0"], "no model '/etc'"),
-                                (["--pairwise", "minilm", "--port", "0"], "no model 'minilm'"),
+                                (["--reranker", "/etc", "--port", "0"], "no model '/etc'"),
                                 (["--collection", "/nowhere", "--port", "0"], "no collection")):
             assert main(["serve", "--collection", str(folder), *arguments]) == 2
             assert said in capsys.readouterr().err

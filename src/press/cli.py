@@ -135,7 +135,6 @@ def _parser() -> argparse.ArgumentParser:
     command("serve", "serve:serve", "answer queries over HTTP on this machine, with a page for people", *collection,
             option("--reranker", dest="rerankers", action="append", default=[], metavar="NAME",
                    help="both (default), base, general, minilm, or a cross-encoder's folder; may be given again"),
-            option("--pairwise", default="", metavar="MODEL", help="`base` or a folder: the pairwise model of the third stage"),
             option("--host", default="127.0.0.1", help="whom it listens to (127.0.0.1: this machine alone)"),
             option("--port", type=int, default=8350),
             option("--name", dest="names", action="append", default=[], metavar="HOST",

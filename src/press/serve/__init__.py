@@ -19,7 +19,7 @@ from helpers.systems.testbed import Testbed
 TIMEOUT = 60  # seconds in which a request is answered: the two models read what the default asks for, on a slow processor too
 
 
-def serve(collection: str, unit: str, rerankers: Sequence[str], pairwise: str, host: str, port: int, names: Sequence[str]) -> int:
+def serve(collection: str, unit: str, rerankers: Sequence[str], host: str, port: int, names: Sequence[str]) -> int:
     """Listen until SIGTERM or Ctrl-C; requests that run are answered first. BadInput for names of no model, or if nothing can
     listen there."""
     try:
@@ -31,12 +31,11 @@ def serve(collection: str, unit: str, rerankers: Sequence[str], pairwise: str, h
     asked = rerankers or ("both",)  # as in `book search`
     wanted = dict.fromkeys([*asked, *(part for name in asked for part in engine.summands(name)), engine.NONE])
     engine.check(wanted)
-    engine.check([pairwise] if pairwise else [], own=[engine.BASE])
 
     def make() -> engine.Engine:
         bed = Testbed(collection, unit, adhoc_queries=adhoc_queries([]))
         loaded = {Path(name).name if Path(name).is_dir() else name: engine.load(name, bed) for name in wanted}
-        return engine.Engine(bed, loaded, engine.Pairwise(pairwise) if pairwise else None)
+        return engine.Engine(bed, loaded)
 
     try:
         sixth = ":" in host

@@ -31,10 +31,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from helpers.errors import BadInput
 from helpers.reranking.aggregation import AGGREGATIONS
-from helpers.reranking.duo import DUOS
 from press.search_command import FEEDBACK
 from press.serve.batching import Batcher, Overloaded
-from press.serve.engine import NONE, Asked
+from press.serve.engine import Asked
 from press.terminal import trace_kept
 
 PAGE = Path(__file__).parent / "page"
@@ -61,15 +60,13 @@ def application(batcher: Batcher, names: tuple[str, ...] = HOSTS, addresses: boo
         return Json({
             "status": "ready", "collection": engine.bed.collection, "unit": engine.bed.unit, "texts": engine.texts,
             "rerankers": [*engine.models], "aggregations": [*AGGREGATIONS], "feedback": [*FEEDBACK],
-            "pairwise": [NONE, *(DUOS if engine.pairwise else ())], "waiting": batcher.waiting,
+            "waiting": batcher.waiting,
             "per_second": {name: round(batcher.rate(name), 1) for name in engine.scorers}})
 
     async def search(request: Request) -> Response:
         asked = _asked(request)
         if asked.reranker and asked.reranker not in engine.models:
             raise HTTPException(400, f"reranker: choose from {', '.join(engine.models)}")
-        if asked.pairwise != NONE and engine.pairwise is None:
-            raise HTTPException(400, "pairwise: this service has no pairwise model; `book serve --pairwise FOLDER` gives it one")
         answer, gone = asyncio.wrap_future(batcher.submit(asked)), asyncio.ensure_future(_gone(request))
         await asyncio.wait((answer, gone), timeout=batcher.timeout, return_when=asyncio.FIRST_COMPLETED)
         gone.cancel()

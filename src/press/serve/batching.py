@@ -1,8 +1,9 @@
-"""Whose turn it is: requests are taken by their cost, and computed in slices, those with the least left to do first.
+"""Whose turn it is: requests are computed in slices, those that are due first before the others.
 
 One worker thread has the engine, since a connection to SQLite belongs to the thread that opened it. A request is a generator: it
-yields which scorer is to read what, gets the scores, and returns its answer. Between slices, small requests go ahead that came
-meanwhile; what nobody waits for any more, or what a machine that became slower cannot end in its time, is dropped.
+yields which scorer is to read what, gets the scores, and returns its answer. It is due in a time that grows with its work: small
+ones go ahead of large ones, and none waits for ever. What would make one late that was taken is refused, and what nobody waits
+for any more is dropped between slices.
 """
 
 import threading
@@ -15,9 +16,7 @@ from typing import Any
 from helpers.errors import BadInput
 
 SLICE, MOST = 0.25, 256  # seconds of a slice, and inputs of one at most
-AGAIN = 60  # seconds before the scorers are timed anew: refusals that come thick keep nobody waiting
-PATIENCE = 0.75, 2.5  # a request ends in so many seconds and so many times its own: half a second of work in two
-TAKEN, KEPT = 0.5, 0.7  # of these: what it may take as things stand when it comes, and what later ones may make of that
+PATIENCE = 0.75, 2.5  # a request is due in so many seconds and so many times its own: half a second of work in two
 Asking = Generator[tuple[str, list[Any]], list[float], Any]  # a scorer's name and its inputs; their scores; the answer
 
 
@@ -33,8 +32,7 @@ class Job:
     """A request on its way; `ahead` are the scorers and the numbers of inputs that it is expected to need from here on."""
 
     def __init__(self, request: Any, ahead: Sequence[tuple[str, float]]):
-        self.request, self.ahead, self.future = request, list(ahead), Future[Any]()
-        self.came, self.patience = time.monotonic(), 0.0
+        self.request, self.ahead, self.future, self.due = request, list(ahead), Future[Any](), 0.0
         self.asking: Asking | None = None
         self.scorer, self.inputs, self.scores = "", list[Any](), list[float]()
 
@@ -52,12 +50,12 @@ class Batcher:
 
     def __init__(self, make: Callable[[], Any], timeout: float, together: int = MOST):
         self.timeout, self._together, self._open, ready = timeout, together, True, Future[Any]()
-        self._tried, self._doubted = 0.0, False  # when the scorers were last tried; whether a refusal asks for that again
         self._changed, self._jobs = threading.Condition(), list[Job]()
-        self._seen = {"": [0.0, 0.0]}  # by scorer, the inputs of late and their seconds; "": steps between scorers
+        self._seen = {"": (0.0, 0.0)}  # by scorer, the inputs of late and their seconds; "": steps between scorers
         self._thread = threading.Thread(target=self._work, args=(make, ready), name="worker", daemon=True)
         self._thread.start()
         self.engine = ready.result()
+        self._begun = dict(self._seen)
 
     @property
     def waiting(self) -> int:
@@ -75,26 +73,23 @@ class Batcher:
         return sum(count / self.rate(scorer) for scorer, count in own if count)
 
     def submit(self, request: Any) -> "Future[Any]":
-        """The answer, in the future; cancelled, it is dropped. Overloaded if it could not be done in time, or would keep one that
-        was taken from it."""
+        """The answer, in the future; cancelled, it is dropped. Overloaded if it could not be done in time, or would make one late
+        that was taken."""
         job = Job(request, self.engine.expected(request))
         with self._changed:
             if not self._open:
                 raise Overloaded("the service ends", 1)
-            own = self.left(job)
-            job.patience = PATIENCE[0] + PATIENCE[1] * own
-            if job.patience > self.timeout:
-                self._doubted = time.monotonic() > self._tried + AGAIN
-                self._changed.notify()
-                most = (self.timeout - PATIENCE[0]) / PATIENCE[1]
-                raise Overloaded(f"this takes about {own:.0f} seconds of the {most:.0f} that may be spent: ask for fewer "
-                                 "candidates or pairs", min(own - most, self.timeout))
-            end, met = job.came, False
-            for other in sorted([*(one for one in self._jobs if not one.future.done()), job], key=self.left):
-                end, met = end + self.left(other), met or other is job
-                late = end - other.came - (TAKEN if other is job else KEPT) * other.patience
-                if late > 0 and (other is job or (met and job.ahead)):  # what needs no scorer takes a moment
-                    raise Overloaded("too much is being computed", late)
+            now, own, before = time.monotonic(), self.left(job), [other for other in self._jobs if not other.future.done()]
+            job.due = now + min(self.timeout, PATIENCE[0] + PATIENCE[1] * own)
+            if own > self.timeout:
+                self._seen = self._seen if before else dict(self._begun)  # what was slow in a busy moment is forgotten
+                raise Overloaded(f"this takes about {own:.0f} seconds of the {self.timeout:.0f} that it may take: ask for fewer "
+                                 "candidates", own - self.timeout)
+            end = now
+            for other in sorted([*before, job], key=lambda one: one.due) if job.ahead else ():  # without, it takes a moment
+                end += self.left(other)
+                if before and end > other.due:
+                    raise Overloaded("too much is being computed", end - other.due)
             self._jobs.append(job)
             self._changed.notify()
         return job.future
@@ -109,35 +104,25 @@ class Batcher:
     def _work(self, make: Callable[[], Any], ready: "Future[Any]") -> None:
         try:
             self._engine = make()
-            self._try()  # warms up
-            self._try()
+            for _ in range(2):  # the first time warms up
+                self._seen.clear()
+                for scorer, inputs in self._engine.trial.items():
+                    self._timed(scorer, inputs)
         except BaseException as error:  # noqa: BLE001 - whatever it is, who made this object raises it
             ready.set_exception(error)
             return
         ready.set_result(self._engine)
         while True:
             with self._changed:
-                self._changed.wait_for(lambda: self._jobs or self._doubted or not self._open)
-                for job in self._jobs:
-                    if (late := time.monotonic() + self.left(job) - job.came - job.patience) > 0 and not job.future.done():
-                        _give(job, Overloaded("it takes longer than was expected", min(late, self.timeout)))
+                self._changed.wait_for(lambda: self._jobs or not self._open)
                 self._jobs = [job for job in self._jobs if not job.future.done()]
-                jobs = sorted(self._jobs, key=self.left)
+                jobs = sorted(self._jobs, key=lambda job: job.due)
                 if not jobs and not self._open:
                     return
-                doubted, self._doubted = self._doubted and not jobs, False
-            if doubted:
-                self._try()
-            elif fresh := [job for job in jobs if job.asking is None]:
+            if fresh := [job for job in jobs if job.asking is None]:
                 self._advance(fresh[0], None)
             elif jobs:
                 self._slice([job for job in jobs if job.scorer == jobs[0].scorer][:self._together])
-
-    def _try(self) -> None:
-        """Time every scorer anew; the engine's inputs for it are known to be sound."""
-        self._tried = time.monotonic()
-        for scorer, inputs in self._engine.trial.items():
-            self._timed(scorer, inputs, anew=True)
 
     def _advance(self, job: Job, scores: list[float] | None) -> None:
         """Give a request its scores, and have it say what it needs next."""
@@ -177,17 +162,17 @@ class Batcher:
             if len(job.scores) == len(job.inputs):
                 self._advance(job, job.scores)
 
-    def _timed(self, scorer: str, inputs: list[Any], anew: bool = False) -> list[float]:
+    def _timed(self, scorer: str, inputs: list[Any]) -> list[float]:
         started = time.perf_counter()
         scores = [float(score) for score in self._engine.scorers[scorer](inputs)]
         if not all(map(isfinite, scores)):
             raise BadInput(f"the model {scorer} gives scores that are no numbers", mend="train it again, or take another one")
-        self._note(scorer, len(inputs), time.perf_counter() - started, anew)
+        self._note(scorer, len(inputs), time.perf_counter() - started)
         return scores
 
-    def _note(self, scorer: str, count: int, seconds: float, anew: bool = False) -> None:
-        before = (0.0, 0.0) if anew else self._seen.get(scorer, (0.0, 0.0))
-        self._seen[scorer] = [0.8 * old + new for old, new in zip(before, (count, seconds), strict=True)]
+    def _note(self, scorer: str, count: int, seconds: float) -> None:
+        counts, times = self._seen.get(scorer, (0.0, 0.0))
+        self._seen[scorer] = 0.8 * counts + count, 0.8 * times + seconds
 
 
 def _give(job: Job, answer: Any) -> None:

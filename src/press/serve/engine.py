@@ -1,13 +1,13 @@
 """The stages of the study's search application (Steensland 2021, section 4.2), resident in memory.
 
-The models that score windows have names, as in `book search`; another kind compares documents in pairs.
+The models that score windows have names, as in `book search`.
 
 OR of the query's words and BM25, the windows of the first R documents through a model, their scores aggregated; then, if asked
-for, feedback and both once more, and a comparison in pairs. Requests write nothing: what is kept are the collection's own steps.
+for, feedback and both once more. Requests write nothing: what is kept are the collection's own steps.
 """
 
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from helpers.data.runs import COLUMNS, cut
 from helpers.data.texts import Texts
-from helpers.data.windows import WindowTokens, duo_ids, pair_ids, query_ids, windows
+from helpers.data.windows import WindowTokens, pair_ids, query_ids, windows
 from helpers.errors import BadInput
 from helpers.networks import backbone
 from helpers.networks.encoder import PASSAGE, QUERY, Encoder, wrapped
@@ -26,29 +26,27 @@ from helpers.networks.inference import load_scorer, logits, probabilities
 from helpers.pages.fragments import one_line
 from helpers.reranking import aggregation
 from helpers.reranking.aggregation import AGGREGATIONS
-from helpers.reranking.duo import DUOS, compared, duo_scores, reordered
 from helpers.retrieval import java
 from helpers.retrieval.bm25 import K1, B, search_each
 from helpers.retrieval.feedback import expand, search_weighted
 from helpers.retrieval.fusion import z_scored_sum
-from helpers.systems.pairwise_reranker import duobert
 from helpers.systems.pipeline import SummedReranker, title_of
-from helpers.systems.recipe import general_reranker, recipe
+from helpers.systems.recipe import general_reranker
 from helpers.systems.rerankers import WarmUp
 from helpers.systems.testbed import Testbed
 from helpers.systems.zero_shot import ZeroShotReranker
 from press.search_command import FEEDBACK, PROBABILITY, SCORES
 from press.serve.batching import Asking
 
-NONE, BASE, GENERAL, ZERO_SHOT, BOTH = "none", "base", "general", "minilm", "both"
+OWN = NONE, BASE, GENERAL, ZERO_SHOT, BOTH = "none", "base", "general", "minilm", "both"
 SUMMED = {BOTH: (BASE, ZERO_SHOT)}  # as in `SummedReranker`: what is standardised and summed
 Pairs = Sequence[tuple[str, str]]  # texts of queries with ids of windows
 WindowScorer = Callable[[Pairs], np.ndarray]  # of the second stage: a score for each pair, float32
-FIRST, AGAIN, PAIRS, ONE = "BM25", "retrieved again", "in pairs", "q"  # stages; how a request's only query is called
+FIRST, AGAIN, ONE = "BM25", "retrieved again", "q"  # stages; how a request's only query is called
 TRIED = 24  # windows that a model is timed with
 rerank = aggregation.reranked.definition.function  # type: ignore[attr-defined] # the step's function, without a store
 
-LONGEST, MOST, MOST_PAIRED = 2_000, 200, 30  # characters of a query; documents that are re-ranked; documents compared in pairs
+LONGEST, MOST = 2_000, 200  # characters of a query; documents that are re-ranked
 
 
 class CrossEncoder:
@@ -88,30 +86,6 @@ class ZeroShot:
         return self._encoder.vectors([wrapped(self._encoder.tokenizer, ids, self._length) for ids in texts], kind)
 
 
-class Pairwise:
-    """A pairwise cross-encoder (duoBERT): [CLS] query [SEP] one text [SEP] another [SEP], the probability that the one is better.
-
-    `base` names the book's own, which is trained once, within minutes, and kept in the step store; else a folder.
-    """
-
-    def __init__(self, name: str):
-        own = duobert(recipe())
-        folder = own.model.value() if name == BASE else Path(name).expanduser()
-        self._model, self._tokenizer = load_scorer(folder), backbone.resolve(str(folder)).word_pieces()
-        self._query = own.query_length
-        self._length = own.max_length if name == BASE else min(512, self._model.config.max_position_embeddings)
-        third = max(0, self._model.config.type_vocab_size - 1)
-        self._kinds = (0, min(1, third), third)
-
-    def __call__(self, asked: Sequence[tuple[str, str, str]]) -> np.ndarray:
-        """The probability for each (query, one text, another), float32."""
-        return probabilities(self._model, [self._input(*texts) for texts in asked])
-
-    def _input(self, *texts: str) -> tuple[list[int], list[int]]:
-        query, one, other = self._tokenizer(list(texts), add_special_tokens=False, verbose=False)["input_ids"]
-        return duo_ids(self._tokenizer, query[:self._query], [one, other], self._length, self._kinds)
-
-
 def load(name: str, bed: Testbed) -> WindowScorer | None:
     """The re-ranker of a name that `check` has let pass."""
     if name in (NONE, BOTH, ZERO_SHOT):
@@ -122,11 +96,11 @@ def load(name: str, bed: Testbed) -> WindowScorer | None:
     return CrossEncoder(Path(name).expanduser(), bed, name, probabilities)
 
 
-def check(names: Iterable[str], own: Collection[str] = (NONE, BASE, GENERAL, ZERO_SHOT, BOTH)) -> None:
+def check(names: Iterable[str]) -> None:
     """BadInput for a name that is neither the book's own nor the folder of a cross-encoder with one value for a pair."""
-    for name in (name for name in names if name not in own):
+    for name in (name for name in names if name not in OWN):
         if not (Path(name).expanduser() / "config.json").is_file():
-            raise BadInput(f"no model {name!r}", mend=f"choose from {', '.join(own)}, or give the folder of a cross-encoder")
+            raise BadInput(f"no model {name!r}", mend=f"choose from {', '.join(OWN)}, or give the folder of a cross-encoder")
         known = backbone.configuration(backbone.resolve(str(Path(name).expanduser())))
         if not str((known.architectures or [""])[0]).endswith("ForSequenceClassification") or known.num_labels != 1:
             raise BadInput("this model gives no single value for a pair", file=name, mend="give a cross-encoder that does")
@@ -148,9 +122,6 @@ class Asked(BaseModel):
     reranker: str = Field("", max_length=40, description="one of those that /health lists; empty for the first")
     aggregation: Literal[*AGGREGATIONS] = Field("max", description="from the scores of windows to a document's")  # type: ignore[valid-type]
     feedback: Literal[*FEEDBACK] = "none"  # type: ignore[valid-type]
-    pairwise: Literal["none", *DUOS] = Field("none", description="the third stage's aggregation of pairs")  # type: ignore[valid-type]
-    paired: int = Field(5, ge=2, le=MOST_PAIRED, description="documents compared in pairs")
-    sample: int = Field(3, ge=1, le=MOST_PAIRED, description="others that each is compared with, where `pairwise` is `sample`")
 
     @field_validator("query")
     @classmethod
@@ -166,12 +137,11 @@ class Engine:
 
     Args:
         models: by the names that requests give, in the order in which they are listed; see `load`.
-        pairwise: the third stage, if there is one.
     """
 
-    def __init__(self, bed: Testbed, models: Mapping[str, WindowScorer | None], pairwise: Pairwise | None = None):
-        self.bed, self.models, self.pairwise, self._usual = bed, dict(models), pairwise, next(iter(models))
-        self.scorers = {name: model for name, model in [*models.items(), (PAIRS, pairwise)] if model}
+    def __init__(self, bed: Testbed, models: Mapping[str, WindowScorer | None]):
+        self.bed, self.models, self._usual = bed, dict(models), next(iter(models))
+        self.scorers = {name: model for name, model in models.items() if model}
         self._texts, self._index = Texts(bed.store.value()), bed.index.value()
         tokens = bed.tokens(backbone.resolve("packaged")).value()
         self._windows_of = WindowTokens(tokens, bed.store.value()).windows_of
@@ -185,14 +155,12 @@ class Engine:
         """Inputs that each scorer is timed with: the first windows."""
         some = [text for text, _ in zip(self._texts, range(TRIED), strict=False)]
         pairs = [("what is this", f"{text.doc_id}#0") for text in some]
-        return {name: [("what is this", text.body, text.body) for text in some] if name == PAIRS else pairs
-                for name in self.scorers if some}
+        return {name: pairs for name in self.scorers if some}
 
     def expected(self, asked: Asked) -> list[tuple[str, float]]:
-        """The scorers that a request needs, in turn, and about how many windows or pairs each reads."""
-        models, pairs = summands(asked.reranker or self._usual), asked.pairwise != NONE
-        return [(model, asked.candidates * self._windows_each) for model in models] * (1 + (asked.feedback != NONE)) + [
-            (PAIRS, float(len(compared(asked.paired, asked.pairwise, asked.sample))))] * pairs
+        """The scorers that a request needs, in turn, and about how many windows each reads."""
+        models = summands(asked.reranker or self._usual)
+        return [(model, asked.candidates * self._windows_each) for model in models] * (1 + (asked.feedback != NONE))
 
     def __call__(self, asked: Asked) -> Asking:
         """The answer: results with the scores and ranks of every stage, and the window that decided."""
@@ -203,8 +171,6 @@ class Engine:
         if asked.feedback != NONE:
             one.note(AGAIN, self._fed_back(one))
             yield from self._rerank(one, "re-ranked again")
-        if asked.pairwise != NONE:
-            yield from self._pairs(one)
         return self._answer(one)
 
     def _fed_back(self, one: "_Work") -> pd.DataFrame:
@@ -230,14 +196,6 @@ class Engine:
         scored = z_scored_sum(runs[0], runs[1], SummedReranker.weight) if len(runs) > 1 else runs[0]
         one.windows = dict(zip(scored["doc_id"], scored["score"], strict=True))
         one.note(name, rerank(scored, one.asked.aggregation, one.last))
-
-    def _pairs(self, one: "_Work") -> Asking:
-        """The third stage: the first documents, each by its deciding window, in the order of their comparisons."""
-        heads = [self._window(one, doc_id)["text"] for doc_id in one.last["doc_id"].head(one.asked.paired)]
-        pairs, wins = compared(len(heads), one.asked.pairwise, one.asked.sample), np.full((len(heads), len(heads)), np.nan)
-        for pair, value in zip(pairs, (yield PAIRS, [(one.asked.query, heads[i], heads[j]) for i, j in pairs]), strict=True):
-            wins[pair] = value
-        one.note(PAIRS, reordered(one.last, duo_scores(wins, one.asked.pairwise)))
 
     def _window(self, one: "_Work", doc_id: str) -> dict[str, Any]:
         """The window that decided: the best one, or the first where that is what counts; with how many there are."""

@@ -18,10 +18,9 @@ async function begin() {
   document.getElementById("about").textContent = `${known.texts.toLocaleString("en")} ${known.unit}s of ${known.collection}: ` +
     "BM25 finds those with a word of the query, a model re-ranks the first of them. Nothing leaves this machine.";
   for (const [field, names] of [["reranker", known.rerankers], ["aggregation", known.aggregations],
-                                ["feedback", known.feedback], ["pairwise", known.pairwise]])
+                                ["feedback", known.feedback]])
     form.elements[field].replaceChildren(...names.map(name => new Option(name)));
   form.elements.aggregation.value = "max";
-  document.getElementById("third").hidden = known.pairwise.length < 2;
   read();
 }
 
