@@ -14,12 +14,11 @@ def texts(form: str, words: pd.DataFrame | None = None) -> list[str]:
     return expanded_texts.definition.function(QUERIES, WEIGHTS, form, words)["text"].tolist()
 
 
-def test_terms_stand_behind_the_query_best_first_and_only_the_added_ones():
-    assert texts("terms") == ["why does bread turn brown? oven sugar", "rust"]
+def test_the_best_terms_stand_behind_the_query():
     assert expanded_texts.definition.function(QUERIES, WEIGHTS.assign(best=True), "best")["text"][0].endswith("bread oven sugar")
 
 
-def test_words_stand_for_their_terms():
+def test_words_stand_for_their_terms_and_only_the_added_ones():
     assert texts("words", WORDS) == ["why does bread turn brown? ovens sugars", "rust"]
 
 

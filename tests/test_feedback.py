@@ -18,7 +18,7 @@ COUNTS = {doc: Counter(text.split()) for doc, text in TERMS.items()}
 @pytest.mark.parametrize("weighting", ["Bo1", "KL"])
 def test_the_expanded_query_is_the_formula_on_raw_counts(bed, weighting):
     run = bed.bm25(0.9, 0.4, 4)
-    result = weighted_queries(text_index(bed.store), run, bed.query_step, 2, 3, weighting).value()
+    result = weighted_queries(text_index(bed.store), run, bed.query_step, 2, 3, weighting, None, 1).value()
     best = run.value().groupby("query_id", sort=False)["doc_id"].agg(lambda ids: list(ids)[:2])
     collection = sum(COUNTS.values(), Counter())
     for query, own in (("q1", ["why", "doe", "bread", "turn", "brown"]), ("q2", ["how", "stop", "iron", "rust"])):
@@ -30,11 +30,11 @@ def test_the_expanded_query_is_the_formula_on_raw_counts(bed, weighting):
         assert got["added"].tolist() == [term not in own for term in got["term"]]
     both = weighted_queries(text_index(bed.store), run, bed.query_step, 2, 50, weighting, None, 2).value().query("query_id=='q1'")
     assert best["q1"] == ["d1", "d4"] and set(both.loc[both["added"], "term"]) == {"oven", "heat"}
-    assert "best" not in result and set(both.loc[both["best"], "term"]) >= {"oven", "bread", "brown"}
+    assert set(both.loc[both["best"], "term"]) >= {"oven", "bread", "brown"}
 
 
 def test_stop_words_alone_give_no_query_and_no_documents(bed):
-    weights = weighted_queries(text_index(bed.store), bed.bm25(0.9, 0.4, 4), bed.query_step, 2, 3, "Bo1")
+    weights = weighted_queries(text_index(bed.store), bed.bm25(0.9, 0.4, 4), bed.query_step, 2, 3, "Bo1", None, 1)
     assert "q3" not in set(weights.value()["query_id"])
     run = weighted_run(text_index(bed.store), weights, bed.query_step, 0.9, 0.4, 4).value()
     assert "q3" not in set(run["query_id"])
@@ -43,7 +43,7 @@ def test_stop_words_alone_give_no_query_and_no_documents(bed):
 
 def test_no_feedback_terms_leave_bm25_as_it_is(bed):
     index, run = text_index(bed.store), bed.bm25(0.9, 0.4, 4)
-    weights = weighted_queries(index, run, bed.query_step, 2, 0, "Bo1")
+    weights = weighted_queries(index, run, bed.query_step, 2, 0, "Bo1", None, 1)
     assert not weights.value()["added"].any()
     again = weighted_run(index, weights, bed.query_step, 0.9, 0.4, 4).value()
     pd.testing.assert_frame_equal(again[["query_id", "doc_id"]], run.value()[["query_id", "doc_id"]])

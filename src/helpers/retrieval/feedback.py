@@ -93,7 +93,7 @@ def expanded(query: list[str], added: Mapping[str, float]) -> dict[str, float]:
 
 @step(version=1, form="table")
 def weighted_queries(index: Path, run: pd.DataFrame, queries: pd.DataFrame, documents: int, terms: int, weighting: str,
-                     within: Path | None = None, min_documents: int | None = None) -> pd.DataFrame:
+                     within: Path | None, min_documents: int) -> pd.DataFrame:
     """Expand every query with the terms that are most informative in its best documents.
 
     Args:
@@ -104,15 +104,14 @@ def weighted_queries(index: Path, run: pd.DataFrame, queries: pd.DataFrame, docu
         weighting: of terms, one of `WEIGHTINGS` (Bo1 in the study).
         within: another index of the same documents, cut: only terms that their cut versions hold are taken.
         min_documents: how many of the trusted documents a term must occur in, unless the query has it (Terrier's
-            `expansion.mindocuments`, 2 there by default); None for one, as in runs recorded before this could be chosen.
+            `expansion.mindocuments`, 2 there by default).
 
     Returns:
-        Columns query_id, term (as the index analyses it), weight, added (whether the query lacked it) and, with `min_documents`,
-        best (whether it is one of the most informative), best weight first. A query without documents keeps its own terms; one of
-        stop words alone gives no row.
+        Columns query_id, term (as the index analyses it), weight, added (whether the query lacked it) and best (whether it is one
+        of the most informative), best weight first. A query without documents keeps its own terms; one of stop words alone gives
+        no row.
     """
-    table = java.call(expand, index, cut(run, documents), queries, terms, weighting, within, min_documents or 1)
-    return table if min_documents else table.drop(columns="best")
+    return java.call(expand, index, cut(run, documents), queries, terms, weighting, within, min_documents)
 
 
 def expand(index: Path, best: pd.DataFrame, queries: pd.DataFrame, terms: int, weighting: str, within: Path | None,
@@ -220,7 +219,7 @@ def counted(index: Path, texts: list[str]) -> tuple[list[int], float, int]:
 # Alarfaj (2022, chapter 6) appends the terms as the index holds them, best first, and his example repeats the query's own: stems
 # in no order of grammar. He suspects that a model of sentences cannot use them; the other forms put his explanation to the test.
 
-FORMS = ("best", "terms", "words", "sentence")
+FORMS = ("best", "words", "sentence")
 
 
 @step(version=1, form="table")
@@ -256,15 +255,13 @@ def expanded_texts(queries: pd.DataFrame, weights: pd.DataFrame, form: str, word
     Args:
         weights: columns query_id, term, added, best first; for `best` that column, too.
         form: `best`: all of the most informative terms as the index holds them, the query's own among them (the study's);
-            `terms`: those of them that the query lacks; `words`: these as the documents write them; or `sentence`: the words in a
-            sentence of their own.
+            `words`: those that the query lacks, as the documents write them; or `sentence`: these in a sentence of their own.
         words: columns query_id, term, word, for the last two.
     """
-    spelled = form in ("words", "sentence")
-    if form not in FORMS or (spelled and words is None):
+    if form not in FORMS or (form != "best" and words is None):
         raise ValueError(f"form {form!r}: one of {', '.join(FORMS)}; words and sentence need the words")
     added = weights[weights["best" if form == "best" else "added"].astype(bool)]
-    if words is not None and spelled:
+    if words is not None and form != "best":
         added = added.merge(words, on=["query_id", "term"], how="left").assign(term=lambda rows: rows["word"])
     by_query = added.groupby("query_id")["term"].agg(list)
     texts = [written(text, by_query.get(query, []), form)

@@ -90,7 +90,7 @@ class Feedback:
     # word pieces of each document that the index of the terms holds (PI, the passage index); 0 for whole documents (FI)
     pieces: int = 0
     within: int = 0  # with the full index, only terms that stand in so many pieces of the trusted documents; 0 for all
-    min_documents: int | None = 2  # trusted documents that a new term must occur in (Terrier's default); None for one
+    min_documents: int = 2  # trusted documents that a new term must occur in (Terrier's default)
     retrieve: bool = True  # whether the expanded query retrieves new candidates; if not, it ranks the old ones again (J)
     form: str = "best"  # how the model reads the expanded query, see `expanded_queries`; `""` for the query as it was
     weighting: str = "Bo1"  # of terms, see `feedback.WEIGHTINGS`
@@ -114,7 +114,7 @@ class Feedback:
         if not self.form:
             return bed
         weights, index = self.weights(bed, run), bed.index
-        words = None if self.form in ("best", "terms") else surface_words(index, weights, run, bed.store, self.documents)
+        words = None if self.form == "best" else surface_words(index, weights, run, bed.store, self.documents)
         return replace(bed, adhoc_queries=expanded_texts(bed.query_step, weights, self.form, words))
 
 

@@ -177,7 +177,7 @@ class Engine:
         own, query = FEEDBACK[one.asked.feedback], pd.DataFrame({"query_id": [ONE], "text": [one.asked.query]})
         assert own is not None
         best, index = cut(one.last, own.documents), self._trusted[one.asked.feedback]
-        weights = java.call(expand, index, best, query, own.terms, own.weighting, None, own.min_documents or 1)
+        weights = java.call(expand, index, best, query, own.terms, own.weighting, None, own.min_documents)
         added = weights[weights["added"].astype(bool)]
         one.added = {term: round(float(weight), 4) for term, weight in zip(added["term"], added["weight"], strict=True)}
         return java.call(search_weighted, self._index, weights, [ONE], K1, B, one.depth)
