@@ -110,6 +110,6 @@ def test_layers_are_told_of_by_halves():
 
 @pytest.mark.parametrize(("detectable", "lead", "told"), [
     (0.02, 0.03, "the study's whole lead over BERT is 0.030 (1K)."), (0.03, 0.0, "The study prints no lead over BERT (1K)."),
-    (0.03, 0.01, "18 seeds of each branch, 9 times as many, and 9 times as many questions.")])
+    (0.03, 0.01, "18 seeds of each branch and 9 times as many questions.")])
 def test_what_is_needed_grows_with_the_square(detectable, lead, told):
     assert readiness.design(SimpleNamespace(detectable=detectable), lead, "1K", 2, "questions").endswith(told)

@@ -80,7 +80,8 @@ def waits(study: str, tested: dict[str, dict[str, Any]]) -> str:
             why.setdefault(line["reason"], []).append(front_page.link(claim, tested, "../"))
     number, head = sum(map(len, why.values())), ("why, or what they wait for", "claims")
     shown = table("Claims that are not tested", head, [[cause, Html("<br>".join(own))] for cause, own in why.items()], 9)
-    return details(f"{number} claims are not tested, and what they wait for", shown).text if why else ""
+    said = "claim is not tested, and what it waits" if number == 1 else "claims are not tested, and what they wait"
+    return details(f"{number} {said} for", shown).text if why else ""
 
 
 def five_findings(data: list[dict[str, Any]]) -> str:
@@ -121,7 +122,8 @@ def study_page(study: str, data: list[dict[str, Any]]) -> str:
             if seen else "")
     waits = table(f"Claims of {name} that are not tested", claims.HEADER, left, numeric_from=9).text if left else "None."
     return filled("study.md", study=name, title=title, cite=study, asked=about["asked"], how=about["how"], sees=sees,
-                tested=table(f"Claims of {name}", claims.HEADER, rows, numeric_from=9).text if rows else "None of its claims.",
+                tested=table(f"Claims of {name}", claims.HEADER, rows, numeric_from=9).text if rows else (
+                    "None of its claims could be tested here; the reasons stand below."),
                 left=waits, others=others.section(study, tested),
                 chapters=", ".join(dict.fromkeys(f"[](../chapters/{claim.chapter}.ipynb)" for claim in claims.load().values()
                                                  if claim.study == study and claim.chapter in chapters.names())))

@@ -1,8 +1,9 @@
 """Verdicts: five words, each of which follows from one interval.
 
-A claim is a difference of two systems, the first less the second, in a measure, with direction and margin, all declared before
-its runs: the margin is half the published effect, and .01 at least. *The interval* holds the difference with 95 %, over queries
-and trainings; the 90 % interval is two one-sided tests at .05 each (Schuirmann 1987).
+A claim is a difference of two systems, the first less the second, in a measure, with direction and margin, declared before its
+runs unless its note in `published/claims.yaml` says otherwise: the margin is half the published effect, and .01 at least; where
+there is no such effect, the claim says why it is another. *The interval* holds the difference with 95 %, over queries and
+trainings; the 90 % interval is two one-sided tests at .05 each (Schuirmann 1987).
 
 | word | a claim that there is a difference | a claim that there is none, or that nothing is gained |
 |---|---|---|

@@ -137,8 +137,8 @@ def design(share: Paired, lead: float, where: str, seeds: int, tested: str) -> s
     if share.detectable <= lead:
         return both
     times = math.ceil((share.detectable / lead) ** 2)
-    return (f"{both} An interval narrows with the root of what it rests on, so to see as little takes {count(times * seeds)} "
-            f"seeds of each branch, {count(times)} times as many, and {count(times)} times as many {tested}.")
+    return (f"{both} An interval narrows with the root of what it rests on, so to see as little would take "
+            f"{count(times * seeds)} seeds of each branch and {count(times)} times as many {tested}.")
 
 
 def by_size(systems: BySize, names: Mapping[int, str], table: str, columns: Mapping[int, str], measure: str,

@@ -23,7 +23,7 @@ LOSSES = {"training loss": "loss", "evaluation loss": "eval_loss"}
 
 def training_table(log: dict[str, Any], positives: str = "of them relevant") -> Fragment:
     """What the model was trained on; `positives` are the pairs that should score high."""
-    sizes = {"training pairs": "pairs", positives: "positives", "held-out pairs": "evaluation_pairs",
+    sizes = {"training pairs, over all epochs": "pairs", positives: "positives", "held-out pairs": "evaluation_pairs",
              "optimiser steps": "steps", "parameters": "parameters"}
     return page.records_table("The training", [{"": name, "this run": count(int(log[key]))} for name, key in sizes.items()])
 
@@ -115,7 +115,10 @@ def took(log: Step) -> float:
 def beside_thesis(log: Step) -> Fragment:
     """How long a training took, and on what, beside the thesis's."""
     theirs = published.value(STUDY, "text 4.1.2", "BERT-Small", "fine-tuning time").printed
-    ours = f"{seconds(took(log))} ({log.entry().manifest['inputs'][0]['numerics'].partition('-')[0]})"
+    weights = log.entry().manifest["inputs"][0]
+    kinds, below = ({name for one in part for name in one["numerics"].split("+")} for part in ([weights], weights["inputs"]))
+    device = "GPU" if any("cuda" in name for name in kinds - below or kinds) else "CPU"
+    ours = f"{seconds(took(log))} on a {device}"
     return page.prose(f"The first of these training runs took {ours}, the thesis's about {theirs} hours on a GPU.")
 
 
