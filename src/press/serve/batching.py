@@ -80,11 +80,11 @@ class Batcher:
             if not self._open:
                 raise Overloaded("the service ends", 1)
             now, own, before = time.monotonic(), self.left(job), [other for other in self._jobs if not other.future.done()]
-            job.due = now + min(self.timeout, PATIENCE[0] + PATIENCE[1] * own)
-            if own > self.timeout:
+            job.due, most = now + PATIENCE[0] + PATIENCE[1] * own, (self.timeout - PATIENCE[0]) / PATIENCE[1]
+            if own > most:
                 self._seen = self._seen if before else dict(self._begun)  # what was slow in a busy moment is forgotten
-                raise Overloaded(f"this takes about {own:.0f} seconds of the {self.timeout:.0f} that it may take: ask for fewer "
-                                 "candidates", own - self.timeout)
+                raise Overloaded(f"this takes about {own:.0f} seconds of the {most:.0f} that may be spent: ask for fewer "
+                                 "candidates", min(own - most, self.timeout))
             end = now
             for other in sorted([*before, job], key=lambda one: one.due) if job.ahead else ():  # without, it takes a moment
                 end += self.left(other)
