@@ -1,6 +1,5 @@
 """Folders as collections: in MS MARCO's format, in BEIR's form, of text files; what the real data has, and what is refused."""
 
-
 import gzip
 import json
 import os

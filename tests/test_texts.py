@@ -1,6 +1,5 @@
 """The text store, and windows of its documents."""
 
-
 import random
 
 import pytest
