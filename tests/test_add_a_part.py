@@ -8,12 +8,8 @@ import torch
 
 from helpers.encoders.bi_encoder import LOSSES, BiEncoderTraining
 from helpers.encoders.models import BiEncoderModel
-from helpers.errors import BadInput
-from helpers.networks.encoder import POOLINGS
 from helpers.registry import call
 from helpers.reranking.aggregation import AGGREGATIONS, aggregate
-from helpers.reranking.duo import DUOS
-from helpers.retrieval.feedback import WEIGHTINGS
 from helpers.retrieval.indexes import window_index
 from helpers.systems.bi_encoder import BiEncoder
 from helpers.systems.first_stages import STAGES, Lexical, first_stages
@@ -66,9 +62,3 @@ def test_a_first_stage(monkeypatch):
     assert recipes.searched("pieces", bed).key == window_index(bed.store, 30, 0).key
     timed = recipes.latencies(["pieces", "bm25"], bed, 5, 1, 1)
     assert list(timed.arguments["lexical"]) == ["pieces", "bm25"] and timed.arguments["dense"] == {}
-
-
-@pytest.mark.parametrize("registry", [LOSSES, AGGREGATIONS, STAGES, DUOS, POOLINGS, WEIGHTINGS])
-def test_an_unknown_name_is_an_error_that_lists_the_known_ones(registry):
-    with pytest.raises(BadInput, match=f"{registry.kind} 'lost': one of {next(iter(registry))}, "):
-        registry["lost"]

@@ -48,12 +48,6 @@ def test_the_best_window_counts_not_the_worst():
     assert max_passage.definition.function(run, 10).values.tolist() == [["q", "d1", 9.0], ["q", "d2", 5.0]]
 
 
-@pytest.mark.parametrize("k1, b", [(-0.1, 0.4), (0.9, -0.1), (0.9, 1.1)])
-def test_impossible_parameters_are_refused(bed, k1, b):
-    with pytest.raises(ValueError, match="k1 must be at least 0 and b between 0 and 1"):
-        bed.bm25(k1, b, depth=10).value()
-
-
 def test_an_index_holds_all_texts_or_is_none(tmp_path):
     (tmp_path / "index").mkdir()
     indexes.build([("d1", "bread"), ("d2", " \n"), ("d3", "iron")], tmp_path / "index")  # one without words is never found

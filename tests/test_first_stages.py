@@ -5,7 +5,6 @@ import pytest
 
 from helpers.costs import latency
 from helpers.costs.latency import folder_size, milliseconds
-from helpers.errors import BadInput
 from helpers.retrieval.indexes import text_index
 from helpers.steps import rebuild
 from helpers.systems.first_stages import STAGES, DeepCT, FirstStages, first_stages, repbert
@@ -45,13 +44,6 @@ def test_each_name_is_a_run_of_its_own(recipes, bed):
     assert keys["repbert"] == recipes.repbert.run(bed, 5).key
     assert keys["untrained"] == recipes.repbert.zero_shot().run(bed, 5).key
     assert keys["deepct"] == recipes.deepct.run(bed, 5).key
-
-
-def test_generated_queries_need_a_generator(recipes, bed):
-    with pytest.raises(BadInput, match="needs a generator"):
-        recipes.run("doctttttquery", bed, 5)
-    with pytest.raises(BadInput, match="'splade': one of bm25, .* no such file"):
-        recipes.run("splade", bed, 5)
 
 
 def test_a_published_run_is_read_and_neither_searched_nor_timed(recipes, bed, tmp_path, store):

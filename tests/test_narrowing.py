@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import torch
 
-from helpers.errors import BadInput
 from helpers.evaluation.verdicts import model_name
 from helpers.networks import backbone, narrowing
 from helpers.networks.inference import load_scorer, logits
@@ -52,12 +51,6 @@ def untold(narrow, wide):
     own, its = (torch.cat([states(encoder, row) for row in ROWS]) for encoder in (narrow, wide))
     own, its = own - own.mean(0), its - its.mean(0)
     return float((own @ torch.linalg.lstsq(own, its).solution - its).square().sum() / its.square().sum())
-
-
-@pytest.mark.parametrize("width", [0, 6, 16])
-def test_a_width_that_is_no_number_of_heads_is_named(wide, width):
-    with pytest.raises(BadInput, match=rf"a width of {width}.*multiple of 4, a head's dimensions, up to 12"):
-        narrowing.narrowed(wide, ROWS, width)
 
 
 def test_a_regression_finds_the_layer_that_made_its_outputs():

@@ -22,6 +22,7 @@ from helpers.networks import backbone
 from helpers.networks.backbone import parse_architecture
 from helpers.networks.fine_tuning import RankerTraining
 from helpers.networks.longformer import converted
+from helpers.networks.narrowing import narrowed
 from helpers.pages import carried, encoders, explorer, readiness, stages
 from helpers.pages.discussion import failed
 from helpers.pretraining.heads import Condenser
@@ -30,6 +31,8 @@ from helpers.reranking import listwise, parade
 from helpers.reranking.groups import Groups
 from helpers.reranking.losses import total
 from helpers.retrieval import indexes
+from helpers.retrieval.bm25 import searcher_of
+from helpers.retrieval.feedback import expanded_texts
 from helpers.retrieval.fusion import weighted_sum
 from helpers.steps import cluster, rebuild, recipe, registry
 from helpers.systems.bi_encoder import BiEncoder, DistilledEncoder
@@ -108,7 +111,12 @@ REFUSED = [
     ("positive", lambda loss: call(LOSSES[loss], similarity=1, relevant=None), "contrastive"),
     ("firstp, maxp", lambda how: parade.network(how, {"weight": np.ones((1, 2), np.float32), "bias": np.ones(1, np.float32)}),
      "median"),
+    ("a width of .*multiple of 8, a head's dimensions, up to 16", lambda width: narrowed(small(), [], width), 0, 6, 24),
     # first stages
+    ("k1 must be at least 0 and b between 0 and 1", lambda two: searcher_of(Path(), *two), (-0.1, 0.4), (0.9, -0.1), (0.9, 1.1)),
+    ("form '.*': one of", lambda form: expanded_texts.definition.function(None, None, form), "stems", "", "words"),
+    ("needs a generator", lambda name: first_stages().run(name, Testbed("almanac", "passage"), 5), "doctttttquery"),
+    ("'splade': one of bm25, .* no such file", lambda name: first_stages().run(name, Testbed("almanac", "passage"), 5), "splade"),
     ("between 0 and 1", lambda weight: weighted_sum(run_of(q="a"), run_of(q="b"), weight, 10), -0.1, 1.1),
     ("no code '.*take other `codes`", lambda two: compressed(two[0], np.ones((two[1], 32), np.float32), 1), ("SQ99", 300),
      ("PQ5", 300), ("PQ4", 20)),
