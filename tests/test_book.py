@@ -70,15 +70,6 @@ def test_changed_prose_computes_no_step(project):
     assert {line["source"] for line in ledger(project, "collection")} == {"stored"}
 
 
-def test_a_failing_chapter_says_where_and_leaves_the_old_page(project):
-    page = project / "book/chapters/recipe.ipynb"
-    before = page.read_bytes()
-    done = book(project, "chapter", "recipe", "--profile", "mini", "-p", "backbone", "nope")
-    assert done.returncode == 2
-    assert "no backbone 'nope'" in done.stderr
-    assert page.read_bytes() == before
-
-
 def test_one_more_seed_trains_one_model_and_takes_the_rest_as_it_is(project):
     done = book(project, "chapter", "seeds", "--profile", "mini", "-p", "seeds", "[1, 2, 7]", "--no-render")
     assert done.returncode == 0, done.stderr[-3000:]
