@@ -11,18 +11,14 @@ from helpers.networks import backbone, narrowing
 from helpers.networks.inference import load_scorer, logits
 from helpers.reranking.listwise import ListwiseTraining, listwise_cross_encoder
 from helpers.systems.rerankers import ListwiseReranker, WarmUp
+from toys import bert
 
 ROWS = [torch.randint(5, 40, (length,), generator=torch.Generator().manual_seed(length)).tolist() for length in range(4, 24)]
 
 
 @pytest.fixture(scope="module")
 def wide():
-    from transformers import BertConfig, BertModel
-
-    torch.manual_seed(1)
-    config = BertConfig(vocab_size=40, hidden_size=12, num_hidden_layers=2, num_attention_heads=3, intermediate_size=24,
-                        max_position_embeddings=32, initializer_range=0.3)
-    return BertModel(config, add_pooling_layer=False).eval()
+    return bert(hidden_size=12, num_hidden_layers=2, num_attention_heads=3, intermediate_size=24, initializer_range=0.3)
 
 
 @torch.no_grad()
