@@ -78,12 +78,6 @@ def test_the_authors_kind_of_pairs_holds_a_relevant_text_and_all_pairs_have_prob
     assert model.groups.key != own.groups.key
 
 
-def test_the_loss_is_the_mean_of_both_orders():
-    scores = torch.tensor([[log(3), -log(3)], [0.0, log(3)]])  # p of being more relevant: .75, .25; .5, .75
-    expected = -(log(0.75) + log(1 - 0.25) + log(0.5) + log(1 - 0.75)) / 4
-    assert float(total({"duo": 1.0}, scores, scores)) == pytest.approx(expected)
-
-
 def test_the_first_are_reordered_and_a_tie_keeps_the_order_before():
     ranking = run_of(q1="abcd")
     assert reordered(ranking, [1.0, 2.0, 1.0])["doc_id"].tolist() == ["b", "a", "c", "d"]

@@ -147,6 +147,7 @@ def test_another_source_of_negatives_draws_the_same_relevant_texts(folder, store
     ({"kl": 1}, [[5, 3]], [[2, 0]], 0),
     ({"margin_mse": 1}, [[2, 0, 1]], [[1, 0, 0]], 0.5),
     ({"centred_mse": 1}, [[3, 1]], [[10, 10]], 1),
+    ({"duo": 1}, [[log(3), -log(3)], [0, log(3)]], [[0, 0], [0, 0]], -(2 * log(0.75) + log(0.5) + log(0.25)) / 4),  # both orders
     ({"lce": 2, "centred_mse": 0.5}, [[0, 0]], [[1, -1]], 2 * log(2) + 0.5)])
 def test_losses_by_hand(weights, scores, teacher, value):
     student, target = (torch.tensor(rows, dtype=torch.float32) for rows in (scores, teacher))

@@ -103,17 +103,13 @@ def test_what_an_index_never_has_is_refused(tmp_path, members, folder):
     assert [file for file in tmp_path.rglob("*") if file.name in ("evil", "out")] == []
 
 
-def test_an_index_of_other_documents_is_refused(offered, counted):
+def test_an_index_of_other_documents_is_refused_and_another_digest_than_the_tables_before_it_is_fetched(offered, counted):
     description, counted["documents"] = offered(packed(FILES)), 3
-    with pytest.raises(BadInput, match="3 documents, not 2"):
-        indexes.prebuilt_index("tiny", description.md5).value()
-
-
-def test_another_digest_than_the_tables_is_refused_before_it_is_fetched(offered, counted):
-    offered(packed(FILES))
     with pytest.raises(BadInput, match="prebuilt.yaml"):
         indexes.prebuilt_index("tiny", "0" * 32).value()
     assert offered.served.requested == []
+    with pytest.raises(BadInput, match="3 documents, not 2"):
+        indexes.prebuilt_index("tiny", description.md5).value()
 
 
 def test_without_network_the_archive_can_be_put_there_by_hand(offered, counted):
