@@ -30,12 +30,6 @@ def test_the_score_is_bm25s_up_to_lucenes_factor(bed):
     assert scores["d4"] == pytest.approx(weight(3, 2, 12), rel=0.02)
 
 
-def test_a_query_of_stop_words_finds_nothing_and_the_others_are_ranked(bed):
-    run = bed.bm25(k1=0.9, b=0.4, depth=10).value()
-    assert list(dict.fromkeys(run["query_id"])) == ["q1", "q2"]
-    assert run[run["query_id"] == "q2"]["doc_id"].tolist() == ["d2"]
-
-
 def test_windows_score_a_document_by_its_best_window(folder, store):
     windows = Testbed(str(folder), words=6, overlap=2)
     run = windows.bm25(0.9, 0.4, depth=10, windows=True).value()

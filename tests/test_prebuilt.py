@@ -62,9 +62,14 @@ def offered(tmp_path, monkeypatch):
 
 @pytest.fixture
 def counted(monkeypatch):
-    """Stands in for Lucene's count of documents."""
+    """Stands in for Lucene's count of an index's documents (`test_bm25.py` has the real one)."""
     result = {"documents": 2}
-    monkeypatch.setattr(java, "call", lambda function, *_: result["documents"])
+
+    def call(function, folder):
+        assert function is indexes.documents_of and (folder / "segments_1").exists()
+        return result["documents"]
+
+    monkeypatch.setattr(java, "call", call)
     return result
 
 
@@ -120,16 +125,6 @@ def test_without_network_the_archive_can_be_put_there_by_hand(offered, counted):
     assert str(description.archive) in str(caught.value)
     description.archive.write_bytes(archive)
     assert (indexes.prebuilt_index("tiny", description.md5).value() / "segments_1").read_bytes() == b"the segments"
-
-
-@pytest.mark.slow
-def test_a_real_index_is_counted_by_lucene(offered, tmp_path):
-    made = tmp_path / "made"
-    made.mkdir()
-    indexes.build([("a", "bread turns brown"), ("b", "iron rusts")], made)
-    description = offered(packed({file.name: file.read_bytes() for file in made.iterdir()}))
-    folder = indexes.prebuilt_index("tiny", description.md5).value()
-    assert java.call(indexes.documents_of, folder) == 2
 
 
 # ---- which collections have one ----
