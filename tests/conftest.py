@@ -21,8 +21,6 @@ DOCS = [("d1", "u", "Bread", "Why bread turns brown in the oven. Sugars and prot
         ("d3", "u", "Clouds", "Clouds form when moist air rises and cools. Rain falls from thick clouds."),
         ("d4", "u", "Ovens", "An oven heats bread and cake. Bread needs a hot oven, bread needs time.")]
 QUERIES = [("q1", "why does bread turn brown"), ("q2", "how to stop iron rusting"), ("q3", "the of and")]
-
-
 GROUPS = {"book": ("test_book", "test_browser")}  # these look at the mini book
 
 

@@ -37,15 +37,12 @@ def test_a_second_run_executes_nothing(project):
     assert "book: up to date" in again.stdout
 
 
-def test_every_measured_number_leads_to_its_provenance(project):
+def test_every_measured_number_leads_to_its_provenance_and_values_and_verdicts_name_a_step_of_the_page(project):
     for page in TESTED:
         html = (project / "book" / "_build" / "html" / "chapters" / f"{page}.html").read_text()
         links = set(re.findall(r'class="nr-measured" href="#(step-\w+)"', html))
         assert links
         assert links <= set(re.findall(r'id="(step-\w+)"', html))
-
-
-def test_measured_values_and_verdicts_name_a_step_of_the_page(project):
     data = json.loads((project / "book/chapters/does_it_work.ipynb").read_text())["metadata"]["neural_ranking"]
     known = {line["key"] for line in ledger(project, "does_it_work")}
     lines = [line for item in data for kind in ("values", "claims") for line in item.get(kind, [])]

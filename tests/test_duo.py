@@ -21,8 +21,6 @@ from toys import qrels_of, run_of
 
 N = np.nan
 PAIRS = np.array([[N, 0.9, 0.6], [0.2, N, 0.5], [0.4, 0.7, N]])  # 0.5 is no win; p_ij and p_ji need not add up to 1
-
-
 BY_HAND = {"sum": [1.5, 0.7, 1.1], "sample": [1.5, 0.7, 1.1], "binary": [2, 0, 1], "min": [0.6, 0.2, 0.4], "max": [0.9, 0.5, 0.7]}
 
 

@@ -151,10 +151,7 @@ def test_the_distance_to_the_nearest_other_vector_against_brute_force(real):
     distances = np.linalg.norm(real[:, None] - real[None], axis=2)
     np.fill_diagonal(distances, np.inf)
     assert nn.neighbour_distance(real, 1) == pytest.approx(np.median(distances.min(1)), rel=1e-4)
-
-
-def test_a_single_vector_has_no_neighbour_and_is_copied(real):
-    assert nn.neighbour_distance(real[:1], 1) == 0.0
+    assert nn.neighbour_distance(real[:1], 1) == 0.0  # one alone is copied
     assert np.allclose(nn.resized(real[:1], 5, 1.0, 1), real[:1], atol=1e-6)
 
 

@@ -9,7 +9,7 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from dry_steps import write_page
+from dry_steps import importable, write_page
 from helpers import paths, steps
 from helpers.errors import BadInput
 from helpers.pages.rates import SPOT_CHECK
@@ -24,9 +24,7 @@ from press.record import drift_of
 def fake(places, monkeypatch):
     """Empty store, empty results, no chapters."""
     monkeypatch.setattr(ledger, "commit", lambda: "unknown")
-    monkeypatch.setattr(ledger, "USED", {})
-    step_digests.import_all()  # before the registry is a copy, or the real steps would register in the copy
-    monkeypatch.setattr(registry, "STEPS", dict(registry.STEPS))
+    importable(monkeypatch)
     return places("RESULTS", "CHAPTERS", "ROOT")
 
 
