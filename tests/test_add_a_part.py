@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 
-import pandas as pd
 import pytest
 import torch
 
@@ -21,11 +20,6 @@ def pairwise(similarity, positive, own, temperature):
     """The mean of log(1 + e^(n - p)) over the triplets."""
     difference = (similarity - similarity.gather(1, positive[:, None])) / temperature
     return torch.nn.functional.softplus(difference)[own].mean()
-
-
-def second_best(scores: pd.Series) -> float:
-    """The second largest score of a document's windows, or its only one."""
-    return float(scores.nlargest(2).iloc[-1])
 
 
 @dataclass(frozen=True)
@@ -49,7 +43,7 @@ def test_a_loss(monkeypatch):
 
 
 def test_an_aggregation(monkeypatch):
-    monkeypatch.setitem(AGGREGATIONS, "second best", second_best)
+    monkeypatch.setitem(AGGREGATIONS, "second best", lambda scores: float(scores.nlargest(2).iloc[-1]))  # or the only one
     windows = run_of(q={"a#0": 0.75, "a#1": 0.25, "a#2": 0.5, "b#0": 0.625})
     assert list(map(tuple, aggregate(windows, "second best").to_numpy())) == [("q", "b", 0.625), ("q", "a", 0.5)]
 

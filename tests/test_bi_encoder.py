@@ -53,20 +53,15 @@ def tokenizer_of(pad, cls, sep, unknown):
     return PreTrainedTokenizerFast(tokenizer_object=made, pad_token=pad, cls_token=cls, sep_token=sep, unk_token=unknown)
 
 
-def architecture(name):
-    """A small model with random weights."""
-    config = backbone.architecture(f"{name}/2/16/2")
-    config.update({"vocab_size": len(WORDS) + 4, "pad_token_id": 1, "initializer_range": 0.3, "max_position_embeddings": 66})
-    return AutoModel.from_config(config)
-
-
 @pytest.fixture(scope="session")
 def small(tmp_path_factory):
     """A folder with a small random model of each architecture, and a tokenizer whose padding id is not 0."""
     place = tmp_path_factory.mktemp("architectures")
     for name in OWN:
         torch.manual_seed(1)
-        architecture(name).save_pretrained(place / name)
+        config = backbone.architecture(f"{name}/2/16/2")
+        config.update({"vocab_size": len(WORDS) + 4, "pad_token_id": 1, "initializer_range": 0.3, "max_position_embeddings": 66})
+        AutoModel.from_config(config).save_pretrained(place / name)
         tokenizer_of("<pad>", "<s>", "</s>", "<unk>").save_pretrained(place / name)
     return place
 

@@ -74,14 +74,10 @@ def test_a_model_that_learned_is_told_from_one_that_did_not():
                                 ["guesses", "9", "1.386", "1.386", "1.386", "1.386"]]
 
 
-def placed(rows, judged):
-    """A bed whose answers begin at given words."""
-    frame = pd.DataFrame(rows, columns=["query_id", "begins", "length", "words"])
-    return SimpleNamespace(positions=Value(frame), judged=judged)
-
-
 def test_an_answer_is_where_its_middle_is():
-    bed = placed([("q1", 0, 10, 100), ("q1", 80, 10, 100), ("q9", 5, 10, 100), ("q2", 90, 10, 100)], ["q2", "q3", "q1"])
+    answers = pd.DataFrame([("q1", 0, 10, 100), ("q1", 80, 10, 100), ("q9", 5, 10, 100), ("q2", 90, 10, 100)],
+                           columns=["query_id", "begins", "length", "words"])
+    bed = SimpleNamespace(positions=Value(answers), judged=["q2", "q3", "q1"])
     assert documents.places(bed).to_dict() == {"q2": 0.95, "q1": 0.05}  # not judged, not found: neither is there
 
 

@@ -67,14 +67,9 @@ def test_stores_are_read_together_in_their_order_and_an_id_of_two_is_refused(par
         merged_store([first, first]).value()
 
 
-def numbered(count, start=0):
-    """A text of `count` different words: w0 w1 w2 ..."""
-    return " ".join(f"w{number}" for number in range(start, start + count))
-
-
 def spans(count, title, words, overlap):
     """(first, last) word of the body in each window of a text of `count` words under a title of `title` words."""
-    text = Text("d", " ".join(["title"] * title), numbered(count))
+    text = Text("d", " ".join(["title"] * title), " ".join(f"w{number}" for number in range(count)))
     result = []
     for window in windows(text, words, overlap):
         body = [int(word[1:]) for word in window.text.split() if word != "title"]
