@@ -21,8 +21,6 @@ DOCS = [("d1", "u", "Bread", "Why bread turns brown in the oven. Sugars and prot
         ("d3", "u", "Clouds", "Clouds form when moist air rises and cools. Rain falls from thick clouds."),
         ("d4", "u", "Ovens", "An oven heats bread and cake. Bread needs a hot oven, bread needs time.")]
 QUERIES = [("q1", "why does bread turn brown"), ("q2", "how to stop iron rusting"), ("q3", "the of and")]
-
-
 GROUPS = {"book": ("test_book", "test_browser")}  # these look at the mini book
 
 
@@ -122,10 +120,9 @@ def trained(folder, store, tmp_path):
 @pytest.fixture
 def small_vocabulary(tmp_path):
     """A folder with a BERT of one layer, random weights and a hundred tokens."""
-    from transformers import BertConfig, BertModel
+    from toys import bert
 
-    BertModel(BertConfig(vocab_size=100, hidden_size=32, num_hidden_layers=1, num_attention_heads=2, intermediate_size=64,
-                         max_position_embeddings=64)).save_pretrained(tmp_path / "small")
+    bert(vocab_size=100, num_hidden_layers=1).save_pretrained(tmp_path / "small")
     return str(tmp_path / "small")
 
 
@@ -138,13 +135,13 @@ def folder_of_texts(tmp_path, monkeypatch):
     from helpers.networks import backbone
     from helpers.pretraining.masking import corpus
     from helpers.systems.testbed import Testbed
-    from test_condenser import small
+    from toys import bert
 
     monkeypatch.setenv("BOOK_STORE", str(tmp_path / "store"))
     words = [f"w{n}" for n in range(40)]
     (tmp_path / "vocab.txt").write_text("\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *words, "##x"]) + "\n")
     tokenizer = BertTokenizerFast(str(tmp_path / "vocab.txt"))
-    small().save_pretrained(tmp_path / "backbone")
+    bert().save_pretrained(tmp_path / "backbone")
     tokenizer.save_pretrained(tmp_path / "backbone")
     data = tmp_path / "data"
     data.mkdir()

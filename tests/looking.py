@@ -1,8 +1,8 @@
 """Looking at a page in a real browser: what it says, asks for and shows. The questions about the page are in looking.js."""
 
 import json
-from dataclasses import dataclass, field
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from urllib.parse import unquote, urldefrag, urlsplit
 
@@ -17,23 +17,19 @@ CONTRAST = 4.5  # WCAG 2 AA, text of ordinary size
 SMALL, SMALL_IN_PLOTS = 12, 11  # CSS pixels
 
 
-@dataclass
-class Look:
-    """What one page showed; every list but `links`, `anchors` and `pictures` holds complaints."""
+# What is complained of, and what is demanded of every page.
+COMPLAINTS = {"errors": "the console holds none", "failed": "every request is answered", "images": "every one loads",
+              "outside": "nothing is asked of the network", "rules": "axe-core finds nothing grave",
+              "pale": "the text of plots stands out by day and by night", "wide": "no page is wider than a phone",
+              "boxes": "wide tables and plots scroll in a box that the keyboard reaches",
+              "small": "no text is too small on a phone"}
 
-    page: str
-    errors: list[str] = field(default_factory=list)
-    failed: list[str] = field(default_factory=list)
-    outside: list[str] = field(default_factory=list)
-    images: list[str] = field(default_factory=list)
-    rules: list[str] = field(default_factory=list)
-    pale: list[str] = field(default_factory=list)
-    wide: list[str] = field(default_factory=list)
-    boxes: list[str] = field(default_factory=list)
-    small: list[str] = field(default_factory=list)
-    links: list[str] = field(default_factory=list)
-    anchors: set[str] = field(default_factory=set)
-    pictures: list[dict[str, str | None]] = field(default_factory=list)
+
+class Look(SimpleNamespace):
+    """What one page showed: a list of each kind of complaints, its links, its anchors and its pictures."""
+
+    def __init__(self, page: str):
+        super().__init__(page=page, links=[], anchors=set(), pictures=[], **{part: [] for part in COMPLAINTS})
 
 
 def context(browser):

@@ -54,12 +54,9 @@ def study(tmp_path, monkeypatch):
         cache.cache_clear()
 
 
-def test_its_values_are_looked_up_as_printed(study):
+def test_its_values_are_looked_up_as_printed_and_its_claim_gets_a_verdict_and_a_line_on_the_scoreboard(study):
     assert published.value(study, "1", "new", "MRR").printed == "0.370"
     assert published.everything()[-1].where == "Toy (2026), table 1"
-
-
-def test_its_claim_gets_a_verdict_and_a_line_on_the_scoreboard(study):
     new, old = of_values([1.0, 0.5, 1.0, 0.5] * 10), of_values([0.5, 0.25, 0.5, 0.25] * 10)
     judged = claims.judge("toy", {"new-beats-old": (new, old)})
     line = judged.data["claims"][0]

@@ -36,18 +36,8 @@ def test_a_spec_is_an_architecture_or_a_backbone():
 BASE = BiEncoder(queries=1500, data_seed=1)
 
 
-def test_every_model_stands_before_and_after_its_training():
-    models = encoders.variants(encoders.models(BASE, ["packaged"], ["mean", "cls"]), trained=True)
-    assert list(models) == ["MiniLM / Avg", "MiniLM / CLS", "MiniLM / Avg, zero-shot", "MiniLM / CLS, zero-shot"]
-    assert [(model.pooling, model.loss) for model in models.values()] == [
-        ("mean", "triplet"), ("cls", "triplet"), ("mean", "none"), ("cls", "none")]
-
-
 @pytest.mark.parametrize("spec, name", [
     ("packaged", "MiniLM"), ("packaged:0,1,2", "MiniLM (layers 0,1,2)"), ("hub:bert-base-uncased@86b5e09", "BERT"),
-    ("hub:google-bert/bert-base-uncased@main", "BERT"), ("hub:roberta-base@main", "RoBERTa"),
-    ("hub:albert-base-v1@main", "ALBERT"), ("hub:distilbert-base-uncased@main", "DistilBERT"),
-    ("hub:google/electra-base-discriminator@main", "ELECTRA"),
     ("hub:someone/other-model@v1", "other-model"), ("/models/mine/", "mine")])
 def test_a_backbone_has_the_studys_name_or_its_own(spec, name):
     assert encoders.label(spec) == name
@@ -61,8 +51,10 @@ def test_every_row_of_the_study_can_be_measured_by_a_checkpoint():
     assert set(encoders.CHECKPOINTS) == versions - {"all models"}
 
 
-def test_a_model_for_every_backbone_and_pooling():
+def test_a_model_for_every_backbone_and_pooling_stands_before_and_after_its_training():
     models = encoders.models(BASE, ["packaged", "packaged:0"], ["mean", "max"])
+    both = encoders.variants(models, trained=True)
+    assert both == models | {f"{name}, zero-shot": model.zero_shot() for name, model in models.items()}
     assert models == {"MiniLM / Avg": BASE, "MiniLM / Max": replace(BASE, pooling="max"),
                       "MiniLM (layers 0) / Avg": replace(BASE, backbone="packaged:0"),
                       "MiniLM (layers 0) / Max": replace(BASE, backbone="packaged:0", pooling="max")}

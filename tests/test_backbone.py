@@ -3,6 +3,7 @@ import json
 import re
 import shutil
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -11,9 +12,11 @@ from safetensors.numpy import save
 from helpers.costs import length_cost, speed
 from helpers.data import hub
 from helpers.errors import BadInput, NetworkNeeded
-from helpers.networks import backbone, bert, encoder
+from helpers.networks import backbone, encoder
+from helpers.networks import bert as plain
 from helpers.networks.inference import load_scorer, logits, probabilities, ready
 from helpers.networks.packed import Packed
+from toys import bert
 
 
 def test_a_folder_of_pickled_weights_is_refused(tmp_path):
@@ -39,12 +42,9 @@ def test_a_local_folder_is_known_by_its_files_and_not_by_its_path(tmp_path):
 
 @pytest.mark.slow
 def test_fine_tuned_weights_are_not_put_into_a_backbone_that_has_changed(tmp_path):
-    from transformers import BertConfig, BertModel
-
     own = folder_with(tmp_path / "own")
-    model = BertModel(BertConfig(vocab_size=8, hidden_size=4, num_hidden_layers=1, num_attention_heads=1, intermediate_size=4))
     (tmp_path / "trained").mkdir()
-    backbone.save_trained(model, tmp_path / "trained", own)
+    backbone.save_trained(bert(), tmp_path / "trained", own)
     trained = backbone.resolve(str(tmp_path / "trained"))
     assert trained.origin() == own
     assert set(trained.sources()) > set(own.sources())
@@ -93,14 +93,6 @@ def test_a_truncated_model_has_the_named_layers():
 HUB = backbone.Backbone("hub:owner/model@abc", "owner/model", revision="abc")
 
 
-def raising(error):
-    """An auto class of transformers whose download fails."""
-    def fail(*_, **__):
-        raise error
-
-    return type("Auto", (), {"from_pretrained": staticmethod(fail)})
-
-
 @pytest.fixture
 def no_network(monkeypatch, tmp_path):
     """The hub's client without network, and with a cache of its own."""
@@ -131,7 +123,7 @@ def test_a_model_that_is_not_here_says_how_to_get_it(no_network, ask):
     "ConnectError", (Exception,), {"__module__": "httpx2"})("[Errno -2] Name or service not known")])
 def test_an_unknown_revision_or_an_error_of_the_hubs_client_is_a_matter_of_the_network(error):
     with pytest.raises(NetworkNeeded, match=re.escape(str(error))):
-        HUB.build(raising(error))
+        HUB.build(Mock(from_pretrained=Mock(side_effect=error)))
 
 
 def test_a_fetched_revision_without_safetensors_is_bad_input(tmp_path, monkeypatch):
@@ -163,12 +155,8 @@ def test_a_model_is_here_when_configuration_and_weights_are(tmp_path, monkeypatc
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
     """A small cross-encoder as a folder."""
-    from transformers import BertConfig, BertForSequenceClassification
-
     place = tmp_path_factory.mktemp("model") / "whole"
-    config = BertConfig(vocab_size=8, hidden_size=4, num_hidden_layers=2, num_attention_heads=1, intermediate_size=4,
-                        num_labels=1)
-    BertForSequenceClassification(config).save_pretrained(place)
+    bert(True, vocab_size=8, num_hidden_layers=2).save_pretrained(place)
     return place
 
 
@@ -216,11 +204,11 @@ def test_a_plain_bert_that_is_read_from_its_files_is_the_one_of_transformers(who
     packaged, own = backbone.resolve("packaged"), backbone.Backbone("", str(whole))
     texts = ["[SEP] Maillard\u2019s na\u00efve\tcrust \u6f22\x00", ""]
     pieces, ids = packaged.word_pieces(), packaged.tokenizer()(texts, add_special_tokens=False)["input_ids"]
-    assert isinstance(pieces, bert.WordPieces) and pieces(texts)["input_ids"] == ids
+    assert isinstance(pieces, plain.WordPieces) and pieces(texts)["input_ids"] == ids
     pairs = [([1, 2, 3], [0, 0, 1]), ([4, 2], [0, 1])]
     theirs = own.build(AutoModelForSequenceClassification, attn_implementation="eager")
-    assert np.array_equal(*(logits(ready(model), pairs) for model in (bert.load(own, head=True), theirs)))
-    models = [bert.load(packaged, head=False), encoder.build(packaged, attn_implementation="eager").eval()]
+    assert np.array_equal(*(logits(ready(model), pairs) for model in (plain.load(own, head=True), theirs)))
+    models = [plain.load(packaged, head=False), encoder.build(packaged, attn_implementation="eager").eval()]
     assert np.array_equal(*(Packed(model, False)(ids[:1], [[0] * len(ids[0])]).detach().numpy() for model in models))
 
 

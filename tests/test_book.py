@@ -37,15 +37,12 @@ def test_a_second_run_executes_nothing(project):
     assert "book: up to date" in again.stdout
 
 
-def test_every_measured_number_leads_to_its_provenance(project):
+def test_every_measured_number_leads_to_its_provenance_and_values_and_verdicts_name_a_step_of_the_page(project):
     for page in TESTED:
         html = (project / "book" / "_build" / "html" / "chapters" / f"{page}.html").read_text()
         links = set(re.findall(r'class="nr-measured" href="#(step-\w+)"', html))
         assert links
         assert links <= set(re.findall(r'id="(step-\w+)"', html))
-
-
-def test_measured_values_and_verdicts_name_a_step_of_the_page(project):
     data = json.loads((project / "book/chapters/does_it_work.ipynb").read_text())["metadata"]["neural_ranking"]
     known = {line["key"] for line in ledger(project, "does_it_work")}
     lines = [line for item in data for kind in ("values", "claims") for line in item.get(kind, [])]
@@ -68,15 +65,6 @@ def test_changed_prose_computes_no_step(project):
     done = book(project, "chapter", "collection", "--profile", "mini", "--no-render")
     assert done.returncode == 0, done.stderr[-3000:]
     assert {line["source"] for line in ledger(project, "collection")} == {"stored"}
-
-
-def test_a_failing_chapter_says_where_and_leaves_the_old_page(project):
-    page = project / "book/chapters/recipe.ipynb"
-    before = page.read_bytes()
-    done = book(project, "chapter", "recipe", "--profile", "mini", "-p", "backbone", "nope")
-    assert done.returncode == 2
-    assert "no backbone 'nope'" in done.stderr
-    assert page.read_bytes() == before
 
 
 def test_one_more_seed_trains_one_model_and_takes_the_rest_as_it_is(project):

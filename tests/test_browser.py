@@ -17,19 +17,12 @@ import pytest
 
 from helpers.evaluation.significance import Interval
 from helpers.evaluation.verdicts import HIGHER, judge
-from looking import PHONE, Look, context, dead_links, listen, look_at
+from looking import COMPLAINTS, PHONE, Look, context, dead_links, listen, look_at
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser, pytest.mark.timeout(2400)]  # the first may wait for the whole book
 KNOWN_WORD = "reciprocal"  # stands on many pages, whatever the profile
 STAND_IN = "This chapter has not been run here."
 WALKED = ("index", "chapters/does_it_work", "generated/scoreboard", "search")
-
-# What `looking` complains of, and what is demanded of every page.
-COMPLAINTS = {"errors": "the console holds none", "failed": "every request is answered", "images": "every one loads",
-              "outside": "nothing is asked of the network", "rules": "axe-core finds nothing grave",
-              "pale": "the text of plots stands out by day and by night", "wide": "no page is wider than a phone",
-              "boxes": "wide tables and plots scroll in a box that the keyboard reaches",
-              "small": "no text is too small on a phone"}
 
 
 @pytest.fixture(scope="module")
@@ -180,8 +173,6 @@ def test_a_chapter_turns_into_slides_and_back(page, html):
 PYODIDE = """window.loadPyodide = async () => { let told; return {setStdout: options => { told = options.batched; },
   runPythonAsync: async code => { if (code.includes("1/0")) throw new Error("ZeroDivisionError");
     told(code.includes("depth=3") && code.includes("relevant_from = 2") ? "ran" : "another code"); }}; };"""
-
-
 NETWORK = re.compile("^https:")
 
 

@@ -46,16 +46,13 @@ def test_one_label_for_several_systems_is_numbered_in_order():
     assert {label: system.key for label, system in result.items()} == {"max (1 of 2)": "1", "mean": "2", "max (2 of 2)": "3"}
 
 
-def test_systems_are_collected_from_mappings_and_sequences_in_order():
+def test_systems_are_collected_from_mappings_and_sequences_in_order_and_the_same_values_under_one_name_once():
     one, other, third = measured(RR=[1.0, 0.0]), measured("other", RR=[1.0, 0.0]), measured("third", RR=[0.0, 0.0])
     result = carried.collect({"a": {10: one, 20: other}}, [(third,)], {})
     assert [(system.label, system.key) for system in result] == [(name, KEY) for name in ("BM25", "other", "third")]
     assert result[0].values is one.values
     deep = replace(measured(RR=[1.0]), name="BM25, depth 10")
     assert [system.label for system in carried.collect(deep)] == ["BM25, depth 10"]  # another name is for the page alone
-
-
-def test_the_same_values_under_one_name_are_collected_once():
     same = [measured(RR=values) for values in ([1.0, 0.0], [1.0, 0.0], [0.0, 0.0])]
     assert [system.label for system in carried.collect(same, same[0])] == ["BM25", "BM25"]
 

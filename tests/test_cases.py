@@ -42,8 +42,8 @@ def write(file, content):
 
 
 def bytes_of(content):
-    if isinstance(content, str):
-        return content.encode()
+    if not isinstance(content, dict):
+        return content if isinstance(content, bytes) else content.encode()
     repeated = bytes.fromhex(content["hex"]) * content.get("times", 1)
     return content.get("begin", "").encode() + repeated + content.get("end", "").encode()
 

@@ -122,21 +122,15 @@ def test_a_mistake_in_a_profile_is_named(profile, text, expected):
         chapters.resolve("collection", "fake", {})
 
 
-@pytest.mark.parametrize("content", [b"", b"{\n\"cells\": [\n", b"[]", b"\xff", b"{}"])
-def test_a_notebook_that_is_none_is_named(tmp_path, monkeypatch, content):
-    monkeypatch.setattr(paths, "NOTEBOOKS", tmp_path)
-    (tmp_path / "fake.ipynb").write_bytes(content)
-    with pytest.raises(BadInput, match=r"fake\.ipynb"):
-        chapters.schema("fake")
-
-
-@pytest.mark.parametrize("text", ["", "parts: 3", "parts:\n  - caption: x\n",
-                                  "parts: [{chapters: [{file: }]}]"])
-def test_contents_that_are_none_are_named(tmp_path, monkeypatch, text):
-    monkeypatch.setattr(paths, "BOOK", tmp_path)
-    (tmp_path / "_toc.yml").write_text(text)
-    with pytest.raises(BadInput, match=r"_toc\.yml: no contents"):
-        chapters.names()
+@pytest.mark.parametrize(("file", "content"), [
+    *(("fake.ipynb", content) for content in (b"", b"{\n\"cells\": [\n", b"[]", b"\xff", b"{}")),
+    *(("_toc.yml", text) for text in (b"", b"parts: 3", b"parts:\n  - caption: x\n", b"parts: [{chapters: [{file: }]}]"))])
+def test_a_notebook_or_contents_that_are_none_are_named(tmp_path, monkeypatch, file, content):
+    for place in ("NOTEBOOKS", "BOOK"):
+        monkeypatch.setattr(paths, place, tmp_path)
+    (tmp_path / file).write_bytes(content)
+    with pytest.raises(BadInput, match=rf"{file}:(\d:)? no (notebook|contents)"):
+        chapters.schema("fake") if file == "fake.ipynb" else chapters.names()
 
 
 def test_a_profile_may_be_a_file(tmp_path):

@@ -13,21 +13,12 @@ from helpers.networks.encoder import build
 from helpers.pretraining.heads import Condenser
 from helpers.pretraining.masking import IGNORED, Masked, WholeWordMasking, batch, corpus, spans
 from helpers.pretraining.training import OUTPUT, MaskedTraining, pretrained
-
-
-def small(layers=3, **more):
-    """A BERT of a few thousand parameters, the same at each call."""
-    from transformers import BertConfig, BertModel
-
-    torch.manual_seed(5)
-    config = BertConfig(vocab_size=50, hidden_size=16, num_hidden_layers=layers, num_attention_heads=2, intermediate_size=32,
-                        max_position_embeddings=40, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0, **more)
-    return BertModel(config, add_pooling_layer=False)
+from toys import bert
 
 
 def condenser(early=1, head_layers=2):
     torch.manual_seed(6)
-    return Condenser(small(), early, head_layers).eval()
+    return Condenser(bert(), early, head_layers).eval()
 
 
 IDS = torch.tensor([[2, 11, 12, 13, 14, 3], [2, 21, 22, 3, 0, 0]])

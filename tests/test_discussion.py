@@ -54,14 +54,6 @@ def test_the_answer_in_short_is_carried_for_the_top_of_the_page(monkeypatch):
     assert page_header.in_short([{"claims": []}]) == ""
 
 
-def test_a_chapter_without_claims_rests_on_facts():
-    texts = {paragraph.get("when"): paragraph["text"].strip() for paragraph in paragraphs()["collection"]}
-    for holds in (True, False):
-        shown = discussion("collection", documents_found=True, styles_in_order=True, nothing_to_tune=holds).markdown
-        assert (texts["nothing_to_tune"] in shown, "another outcome of *nothing_to_tune*" in shown) == (holds, not holds)
-        assert texts["styles_in_order"] in shown
-
-
 @every_chapter
 def test_paragraphs_rest_on_claims_of_their_chapter_and_on_names_that_its_notebook_hands_over(chapter):
     own = {claim.id for claim in claims.load().values() if claim.chapter == chapter}

@@ -14,6 +14,7 @@ from helpers.reranking.distillation_trainer import AttentionScores, Distillation
 from helpers.reranking.losses import attention, hidden, matched_layers, projection, soft
 from helpers.systems.rerankers import ListwiseReranker, WarmUp
 from helpers.systems.student import Student
+from toys import bert
 
 
 def sides(**given):
@@ -115,20 +116,11 @@ def test_a_student_may_start_as_another_model_with_an_order_of_its_own(teacher, 
     assert student.model.key != replace(student, seed=None).model.key != Student(teacher, learning_rate=1e-12).model.key
 
 
-def cross_encoder(width, heads):
-    from transformers import BertConfig, BertForSequenceClassification
-
-    return BertForSequenceClassification(BertConfig(
-        vocab_size=20, hidden_size=width, num_hidden_layers=1, num_attention_heads=heads, intermediate_size=8, num_labels=1,
-        hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0))
-
-
 @pytest.mark.slow
 def test_what_widens_a_narrower_student_learns_with_it(tmp_path):
     from transformers import TrainingArguments
 
-    torch.manual_seed(1)
-    student, teacher = cross_encoder(8, 2), cross_encoder(12, 3)
+    student, teacher = (bert(True, num_hidden_layers=1, hidden_size=4 * heads, num_attention_heads=heads) for heads in (2, 3))
     pairs = [{"input_ids": [2, n, 3], "attention_mask": [1, 1, 1], "labels": float(n % 2)} for n in range(4, 12)]
     arguments = TrainingArguments(str(tmp_path), max_steps=8, per_device_train_batch_size=4, learning_rate=0.01, use_cpu=True,
                                   report_to=[], save_strategy="no", disable_tqdm=True, bf16=False)

@@ -4,7 +4,6 @@ import pytest
 import torch
 
 from helpers.data.lines import json_lines
-from helpers.errors import BadInput
 from helpers.networks import backbone
 from helpers.retrieval import java
 from helpers.retrieval.bm25 import search
@@ -58,8 +57,3 @@ def test_the_index_finds_a_text_by_a_generated_query(bed, tmp_path):
     assert "d3" not in set(plain.loc[plain["query_id"] == "q1", "doc_id"])
     assert "d3" in set(expanded.loc[expanded["query_id"] == "q1", "doc_id"])
     assert expanded.loc[expanded["query_id"] == "q2", "doc_id"].iloc[0] == "d2"  # the text itself is still there
-
-
-def test_a_generator_must_be_pinned(bed):
-    with pytest.raises(BadInput, match="has no revision"):
-        Doc2Query("hub:somebody/t5").run(bed, 10)

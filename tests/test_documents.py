@@ -10,7 +10,6 @@ from helpers.data.collection_base import Text
 from helpers.evaluation import published
 from helpers.evaluation.verdicts import UNTESTED
 from helpers.pages import documents
-from helpers.pages import documents as shown
 from helpers.pages.documents import BERT, BM25, LONGFORMER, row
 from helpers.systems.pipeline import Feedback, Pipeline, with_feedback
 from helpers.systems.recipe import document_reader
@@ -75,14 +74,10 @@ def test_a_model_that_learned_is_told_from_one_that_did_not():
                                 ["guesses", "9", "1.386", "1.386", "1.386", "1.386"]]
 
 
-def placed(rows, judged):
-    """A bed whose answers begin at given words."""
-    frame = pd.DataFrame(rows, columns=["query_id", "begins", "length", "words"])
-    return SimpleNamespace(positions=Value(frame), judged=judged)
-
-
 def test_an_answer_is_where_its_middle_is():
-    bed = placed([("q1", 0, 10, 100), ("q1", 80, 10, 100), ("q9", 5, 10, 100), ("q2", 90, 10, 100)], ["q2", "q3", "q1"])
+    answers = pd.DataFrame([("q1", 0, 10, 100), ("q1", 80, 10, 100), ("q9", 5, 10, 100), ("q2", 90, 10, 100)],
+                           columns=["query_id", "begins", "length", "words"])
+    bed = SimpleNamespace(positions=Value(answers), judged=["q2", "q3", "q1"])
     assert documents.places(bed).to_dict() == {"q2": 0.95, "q1": 0.05}  # not judged, not found: neither is there
 
 
@@ -100,16 +95,16 @@ def systems():
     ({"q": "a", "r": "b", "s": "c"}, "s"),  # at one place in both rankings, at one place again, third and second
     ({"q": "a", "r": "d"}, "r"), ({"q": "a", "r": "b"}, "q"), ({"q": "z", "r": "z"}, "q")])
 def test_it_is_one_whose_relevant_text_moves(systems, relevant, query):
-    assert shown.chosen(systems, Bed(**relevant), ["first", "last"]) == query
+    assert documents.chosen(systems, Bed(**relevant), ["first", "last"]) == query
 
 
 def test_the_texts_stand_in_the_last_order_with_place_and_score(systems, monkeypatch):
     texts = {name: Text(name, title, f"{name} " + "word " * length) for name, length, title in (
         ("a", 40, ""), ("b", 1, "Title"), ("c", 1, ""), ("d", 1, ""))}
-    monkeypatch.setattr(shown, "Texts", lambda folder: texts)
+    monkeypatch.setattr(documents, "Texts", lambda folder: texts)
     systems["empty"], bed = of_values([0.5], run=run_of(q="a")), Bed(q="a", r="d")
     bed.store = Value()
-    text = shown.one_query(systems, bed, ["first", "empty", "last"]).html
+    text = documents.one_query(systems, bed, ["first", "empty", "last"]).html
     rows = [row.split("</tr>")[0] for row in text.split('<th scope="row"')[1:]]
     assert ["d word <span" in rows[0] and ">relevant<" in rows[0], "Title: b word<" in rows[1], "…" in rows[3]] == [True] * 3
     assert "4. (−3.00)" in rows[0] and "1. (0.00)" in rows[0] and "–" in rows[0]

@@ -21,8 +21,6 @@ from toys import qrels_of, run_of
 
 N = np.nan
 PAIRS = np.array([[N, 0.9, 0.6], [0.2, N, 0.5], [0.4, 0.7, N]])  # 0.5 is no win; p_ij and p_ji need not add up to 1
-
-
 BY_HAND = {"sum": [1.5, 0.7, 1.1], "sample": [1.5, 0.7, 1.1], "binary": [2, 0, 1], "min": [0.6, 0.2, 0.4], "max": [0.9, 0.5, 0.7]}
 
 
@@ -76,12 +74,6 @@ def test_the_authors_kind_of_pairs_holds_a_relevant_text_and_all_pairs_have_prob
     model, own = (duobert(recipe("almanac/16", warm_up=0), among_others=others) for others in (True, False))
     assert (model.temperature, model.losses, own.losses) == (1.0, {"soft_bce": 1.0}, {"duo": 1.0})
     assert model.groups.key != own.groups.key
-
-
-def test_the_loss_is_the_mean_of_both_orders():
-    scores = torch.tensor([[log(3), -log(3)], [0.0, log(3)]])  # p of being more relevant: .75, .25; .5, .75
-    expected = -(log(0.75) + log(1 - 0.25) + log(0.5) + log(1 - 0.75)) / 4
-    assert float(total({"duo": 1.0}, scores, scores)) == pytest.approx(expected)
 
 
 def test_the_first_are_reordered_and_a_tie_keeps_the_order_before():

@@ -22,12 +22,6 @@ def test_words_stand_for_their_terms_and_only_the_added_ones():
     assert texts("words", WORDS) == ["why does bread turn brown? ovens sugars", "rust"]
 
 
-@pytest.mark.parametrize("form", ["stems", "", "words"])
-def test_an_unknown_form_or_missing_words_are_refused(form):
-    with pytest.raises(ValueError, match="form"):
-        texts(form)
-
-
 def test_words_lose_case_and_outer_punctuation():
     assert words_of("“Bread” (the hot, DRY oven)… a-b ? 5%") == ["bread", "the", "hot", "dry", "oven)…", "a-b", "5%"]
 

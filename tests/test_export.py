@@ -32,45 +32,27 @@ def exported(folder, line=LINE, **lists):
     return file
 
 
-def test_an_exported_run_has_a_valid_header_and_is_read_as_before(tmp_path):
-    file = exported(tmp_path, q1="ab", q2="b")
-    header = carried.read(file)
-    assert header["data"]["test collection"]["name"] == "almanac"
-    assert header["method"]["retrieval"][0]["params"] == {"k1": 0.9}
-    assert header["platform"]["hardware"] == {"ram": "17 GB", "cpu": {
-        "model": "a CPU", "number of cores": 2, "features": "avx2 avx512f", "threads": 1}}
-    assert header["resources"]["runtime"]["wallclock"] == "1750 ms"
-    assert header["platform"]["software"]["libraries"]["python"] == ["pyserini==1.6.0"]
-    pd.testing.assert_frame_equal(read_trec(file), run_of(q1="ab", q2="b"))
-    assert file.name == "BM25-documents.run"
-
-
-# fields that version 0.1 of the schema knows, with values of its types (ir-metadata.org)
-SCHEMA = yaml.safe_load("""
+# fields of version 0.1 of the schema (ir-metadata.org), and the book's own: features, threads, numerics, version, key, resources
+HEADER = yaml.safe_load("""
 schema-version: 0.1
 run-version: 1.0
-tag: x
-platform: {hardware: {cpu: {model: x, number of cores: 1}, ram: x}, operating system: {kernel: x},
-           software: {libraries: {python: [x]}}}
-research goal: {evaluation: {reported measures: [x]}}
-implementation: {executable: {cmd: x}, source: {lang: [x], commit: x}}
-method: {automatic: true, retrieval: [{name: x, method: x, params: {}}]}
-actor: {team: x, role: x}
-data: {test collection: {name: x}}
+tag: BM25-documents
+platform: {hardware: {cpu: {model: a CPU, number of cores: 2, features: avx2 avx512f, threads: 1}, ram: 17 GB},
+           operating system: {kernel: Linux}, software: {libraries: {python: [pyserini==1.6.0]}}}
+research goal: {evaluation: {reported measures: [RR@10]}}
+implementation: {executable: {cmd: book export collection}, source: {lang: [python], commit: abc}, numerics: exact}
+method: {automatic: true, retrieval: [{name: BM25 documents, method: bm25_run, version: 1, key: k1, params: {k1: 0.9}}]}
+actor: {team: "Neural Ranking, Reproduced", role: reproducer}
+data: {test collection: {name: almanac}}
+resources: {runtime: {wallclock: 1750 ms}, cpu: {energy used system: not measured}}
 """)
 
 
-def test_the_header_has_the_schemas_fields_and_types(tmp_path):
-    def compared(ours, schema, path=""):
-        assert isinstance(ours, type(schema)), path
-        if isinstance(schema, dict):
-            for name, part in schema.items():
-                assert name in ours, path
-                compared(ours[name], part, f"{path}/{name}")
-        elif isinstance(schema, list) and schema:
-            compared(ours[0], schema[0], path)
-
-    compared(carried.read(exported(tmp_path, q1="a")), SCHEMA)
+def test_an_exported_run_has_a_header_of_the_schema_and_is_read_as_before(tmp_path):
+    file = exported(tmp_path, q1="ab", q2="b")
+    assert carried.read(file) == HEADER
+    pd.testing.assert_frame_equal(read_trec(file), run_of(q1="ab", q2="b"))
+    assert file.name == "BM25-documents.run"
 
 
 def test_versions_and_parameters_of_two_headers_are_compared(tmp_path):

@@ -20,13 +20,9 @@ CONTENTS = """<ul><li><a href="a.html">A &amp; B</a>
 <li><a href="d.html">D</a></li></ul>"""
 
 
-def mended(**context):
-    accessible.mend(None, "page", "page.html", context, None)
-    return context
-
-
 def test_every_arrow_of_the_contents_says_what_it_opens():
-    context = mended(generate_toctree_html=lambda kind, **options: BeautifulSoup(CONTENTS, "html.parser"))
+    context = {"generate_toctree_html": lambda kind, **options: BeautifulSoup(CONTENTS, "html.parser")}
+    accessible.mend(None, "page", "page.html", context, None)
     arrows = context["generate_toctree_html"]("sidebar", maxdepth=1).select("summary")
     assert [arrow["aria-label"] for arrow in arrows] == ["Pages below A & B"]
 

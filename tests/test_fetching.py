@@ -1,6 +1,5 @@
 """`book fetch` and `book pin`: what a profile needs from the network, without one."""
 
-
 import pytest
 
 from helpers import paths

@@ -5,7 +5,6 @@ import pytest
 
 from helpers.costs import latency
 from helpers.costs.latency import folder_size, milliseconds
-from helpers.errors import BadInput
 from helpers.retrieval.indexes import text_index
 from helpers.steps import rebuild
 from helpers.systems.first_stages import STAGES, DeepCT, FirstStages, first_stages, repbert
@@ -38,20 +37,16 @@ def test_the_models_share_queries_backbone_and_seed():
     assert first_stages(generator="hub:a/b@1").generator.generator == "hub:a/b@1"
 
 
-def test_each_name_is_a_run_of_its_own(recipes, bed):
+def test_each_name_is_a_run_of_its_own_over_its_index_or_embeddings(recipes, bed):
     keys = {name: recipes.run(name, bed, 5).key for name in STAGES if name != "doctttttquery"}
     assert len(set(keys.values())) == len(keys)
     assert keys["bm25"] == bed.bm25(1.2, 0.75, 5).key
     assert keys["repbert"] == recipes.repbert.run(bed, 5).key
     assert keys["untrained"] == recipes.repbert.zero_shot().run(bed, 5).key
     assert keys["deepct"] == recipes.deepct.run(bed, 5).key
-
-
-def test_generated_queries_need_a_generator(recipes, bed):
-    with pytest.raises(BadInput, match="needs a generator"):
-        recipes.run("doctttttquery", bed, 5)
-    with pytest.raises(BadInput, match="'splade': one of bm25, .* no such file"):
-        recipes.run("splade", bed, 5)
+    searched = {name: recipes.searched(name, bed).key for name in ("bm25", "deepct", "repbert", "minilm")}
+    assert searched == {"bm25": text_index(bed.store).key, "deepct": recipes.deepct.index(bed).key,
+                        "repbert": recipes.repbert.embeddings(bed).key, "minilm": recipes.zero_shot.embeddings(bed).key}
 
 
 def test_a_published_run_is_read_and_neither_searched_nor_timed(recipes, bed, tmp_path, store):
@@ -60,13 +55,6 @@ def test_a_published_run_is_read_and_neither_searched_nor_timed(recipes, bed, tm
     assert recipes.run(str(file), bed, 1).value()["doc_id"].tolist() == ["p4"]
     assert recipes.searched(str(file), bed) is None
     assert recipes.latencies([str(file)], bed, 5, 1, 1) is None
-
-
-def test_what_is_searched_is_the_index_or_the_embeddings(recipes, bed):
-    assert recipes.searched("bm25", bed).key == text_index(bed.store).key
-    assert recipes.searched("deepct", bed).key == recipes.deepct.index(bed).key
-    assert recipes.searched("repbert", bed).key == recipes.repbert.embeddings(bed).key
-    assert recipes.searched("minilm", bed).key == recipes.zero_shot.embeddings(bed).key
 
 
 def test_milliseconds_are_those_of_an_item(monkeypatch):

@@ -1,10 +1,8 @@
 """Folders as collections: in MS MARCO's format, in BEIR's form, of text files; what the real data has, and what is refused."""
 
-
 import gzip
 import json
 import os
-from pathlib import Path
 
 import pytest
 
@@ -14,20 +12,13 @@ from helpers.data.folders import BeirFolder, MsMarcoFolder, TextFolder
 from helpers.data.lines import read_qrels
 from helpers.errors import BadInput
 from helpers.systems.testbed import Testbed, tuning_bed
-
-GOOD = {"collection.tsv": "p1\ta pond\np2\ta river\n", "queries.tsv": "q1\twater\nq2\tstream\n",
-        "qrels.tsv": "q1\t0\tp1\t1\nq2\t0\tp2\t1\n"}
+from test_cases import GOOD, good_folder
 
 
 @pytest.fixture
 def make(tmp_path):
     """A folder with the good files, of which some are replaced (text or bytes) or left out (None)."""
-    def build(changed=None):
-        for name, content in {**GOOD, **(changed or {})}.items():
-            if content is not None:
-                (tmp_path / name).write_bytes(content if isinstance(content, bytes) else content.encode())
-        return MsMarcoFolder(tmp_path)
-    return build
+    return lambda changed=None: MsMarcoFolder(good_folder(tmp_path, "tsv", changed or {}))
 
 
 def test_a_good_folder_is_read(make):
@@ -38,9 +29,8 @@ def test_a_good_folder_is_read(make):
     assert collection.qrels("passage", "test").to_numpy().tolist() == [["q1", "p1", 1], ["q2", "p2", 1]]
 
 
-@pytest.mark.parametrize("make_it", [Path.mkdir, os.mkfifo])
-def test_what_is_no_plain_file_is_told_and_never_waited_for(make, tmp_path, make_it):
-    make_it(tmp_path / "docs.tsv")
+def test_what_is_no_plain_file_is_told_and_never_waited_for(make, tmp_path):
+    os.mkfifo(tmp_path / "docs.tsv")
     with pytest.raises(BadInput, match=r"docs\.tsv: no plain file"):
         make()
 
@@ -68,7 +58,7 @@ def test_a_part_has_the_digest_of_what_its_files_hold_now_packed_or_not(make, tm
     before = digests(collection)
     (tmp_path / "qrels.tsv").write_text("q1 0 p2 1\n")
     assert [now == old for now, old in zip(digests(collection), before, strict=True)] == [True, True, False]
-    for name, content in GOOD.items():
+    for name, content in GOOD["tsv"].items():
         (tmp_path / name).unlink()
         (tmp_path / f"{name}.gz").write_bytes(gzip.compress(content.encode()))
     assert digests(MsMarcoFolder(tmp_path)) == before

@@ -22,12 +22,8 @@ def scores(run, query="q"):
 EMPTY = run_of()
 
 
-def test_the_merge_is_the_papers_example():
-    assert docs(alternating(run_of(q="acd"), run_of(q="bac"), 10)) == ["a", "b", "c", "d"]
-
-
 @pytest.mark.parametrize("depth, expected", [(1, "a"), (2, "ab"), (3, "abc"), (4, "abcd"), (99, "abcd")])
-def test_the_merge_is_cut(depth, expected):
+def test_the_merge_is_the_papers_example_and_is_cut(depth, expected):
     assert docs(alternating(run_of(q="acd"), run_of(q="bac"), depth)) == list(expected)
 
 

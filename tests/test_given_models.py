@@ -19,6 +19,7 @@ from helpers.systems.pipeline import Pipeline
 from helpers.systems.testbed import Testbed
 from helpers.systems.zero_shot import GivenReranker, ZeroShotReranker
 from press.search_command import search
+from toys import bert
 
 pytestmark = pytest.mark.slow
 
@@ -30,11 +31,7 @@ PROMPTS = {"query": "query: ", "document": "passage: "}
 
 def saved(folder, pooling="cls_token", similarity="cosine", modules=("Transformer", "Pooling", "Normalize"), prompts=PROMPTS):
     """A folder as it lies on the hub: a BERT with random weights and the files of sentence-transformers, written by hand."""
-    from transformers import BertConfig, BertModel
-
-    torch.manual_seed(3)
-    BertModel(BertConfig(vocab_size=30522, hidden_size=32, num_hidden_layers=1, num_attention_heads=2, intermediate_size=64,
-                         max_position_embeddings=40)).save_pretrained(folder)
+    bert(vocab_size=30522, hidden_size=32, num_hidden_layers=1).save_pretrained(folder)
     backbone.resolve("packaged").tokenizer().save_pretrained(folder)
     paths = [f"{place}_{name}" if place else "" for place, name in enumerate(modules)]
     for file, content in {

@@ -23,15 +23,10 @@ def links_of(page, **known):
     return [link.get("href") for link in ElementTree.fromstring(launch.lines_for(page, {**KNOWN, **known})).iter("a")]
 
 
-def committed():
-    """The files of the repository; those of the working tree that git does not ignore where a commit is still to come."""
-    done = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard"], cwd=paths.ROOT, capture_output=True,
-                          text=True, check=True)
-    return set(done.stdout.splitlines())
-
-
 def test_every_launch_link_opens_the_template_that_is_in_the_repository():
-    assert {f"notebooks/{chapter}.ipynb" for chapter in TEMPLATES} <= committed()
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]  # with those whose commit is still to come
+    listed = subprocess.run(command, cwd=paths.ROOT, capture_output=True, text=True, check=True).stdout
+    assert {f"notebooks/{chapter}.ipynb" for chapter in TEMPLATES} <= set(listed.splitlines())
     for chapter in TEMPLATES:
         place = f"me/my-book/blob/main/notebooks/{chapter}.ipynb"
         assert links_of(f"chapters/{chapter}")[:3] == [

@@ -13,19 +13,8 @@ from safetensors.torch import load_file
 from helpers.data.collection_base import Text
 from helpers.data.windows import WHOLE
 from helpers.networks import backbone
-from helpers.reranking import listwise
-from helpers.reranking.groups import (
-    answered_groups,
-    groups_compared,
-    groups_in_common,
-    heading,
-    labelled_groups,
-    mixed,
-    ranked_groups,
-    spans_of,
-    stretched,
-    teacher_groups,
-)
+from helpers.reranking import groups, listwise
+from helpers.reranking.groups import answered_groups, groups_compared, groups_in_common, labelled_groups, ranked_groups
 from helpers.reranking.losses import total
 from helpers.systems.recipe import recipe, with_general_text
 from helpers.systems.rerankers import ListwiseReranker
@@ -38,24 +27,24 @@ TEXT = Text("d1", "Bread", "Why it turns brown. Sugars and proteins react in the
 # ---- pseudo-queries ----
 
 def test_a_text_gives_its_title_with_its_heading_and_spans_of_long_sentences():
-    assert heading(TEXT) == "Bread Why it turns brown"
-    spans = spans_of(TEXT, 20, np.random.default_rng(1))
+    assert groups.heading(TEXT) == "Bread Why it turns brown"
+    spans = groups.spans_of(TEXT, 20, np.random.default_rng(1))
     assert all(span in "sugars and proteins react in the heat, it is said" for span in spans)
     assert {len(span.split()) for span in spans} <= set(range(4, 11))
-    assert spans_of(Text("d2", "", "Iron rusts. Oil helps."), 2, np.random.default_rng(1)) == []
+    assert groups.spans_of(Text("d2", "", "Iron rusts. Oil helps."), 2, np.random.default_rng(1)) == []
 
 
 # ---- groups ----
 
 def test_stretches_of_sixty_places():
-    draws = np.array([stretched(60, 4, np.random.default_rng(n)) for n in range(200)])
+    draws = np.array([groups.stretched(60, 4, np.random.default_rng(n)) for n in range(200)])
     assert draws.min(axis=0).tolist() == [0, 2, 7, 21]
     assert [set(draws[:, 0]), set(draws[:, 1])] == [{0, 1}, {2, 3, 4, 5, 6}]
-    assert stretched(3, 3, np.random.default_rng(1)) == [0, 1, 2]
+    assert groups.stretched(3, 3, np.random.default_rng(1)) == [0, 1, 2]
 
 
 def test_a_query_with_too_few_texts_gives_no_group():
-    frame = teacher_groups.definition.function(run_of(q1="abc", q2="ab"), 3, 1)
+    frame = groups.teacher_groups.definition.function(run_of(q1="abc", q2="ab"), 3, 1)
     assert frame.to_numpy().tolist() == [["q1", "a#0", 0, 0.0], ["q1", "b#0", 0, -1.0], ["q1", "c#0", 0, -2.0]]
 
 
@@ -72,8 +61,8 @@ def test_another_model_scores_groups_as_a_run_and_its_answers_take_the_teachers_
 
 
 def test_negatives_are_taken_from_the_lists_in_turns_and_once():
-    assert sorted(mixed([[1, 2], [2, 1]], 5, np.random.default_rng(1))) == [1, 2]
-    drawn = mixed([range(10), range(10, 20)], 4, np.random.default_rng(1))
+    assert sorted(groups.mixed([[1, 2], [2, 1]], 5, np.random.default_rng(1))) == [1, 2]
+    drawn = groups.mixed([range(10), range(10, 20)], 4, np.random.default_rng(1))
     assert sorted(number // 10 for number in drawn) == [0, 0, 1, 1]
 
 
@@ -158,6 +147,7 @@ def test_another_source_of_negatives_draws_the_same_relevant_texts(folder, store
     ({"kl": 1}, [[5, 3]], [[2, 0]], 0),
     ({"margin_mse": 1}, [[2, 0, 1]], [[1, 0, 0]], 0.5),
     ({"centred_mse": 1}, [[3, 1]], [[10, 10]], 1),
+    ({"duo": 1}, [[log(3), -log(3)], [0, log(3)]], [[0, 0], [0, 0]], -(2 * log(0.75) + log(0.5) + log(0.25)) / 4),  # both orders
     ({"lce": 2, "centred_mse": 0.5}, [[0, 0]], [[1, -1]], 2 * log(2) + 0.5)])
 def test_losses_by_hand(weights, scores, teacher, value):
     student, target = (torch.tensor(rows, dtype=torch.float32) for rows in (scores, teacher))

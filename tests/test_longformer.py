@@ -1,6 +1,7 @@
 import pytest
 import torch
 
+import toys
 from helpers.networks import longformer
 from helpers.networks.longformer import as_studied, converted, longer
 
@@ -9,12 +10,7 @@ TOKENS, QUERY, WINDOW = 24, 5, 8
 
 @pytest.fixture(scope="module")
 def bert():
-    from transformers import BertConfig, BertForSequenceClassification
-
-    torch.manual_seed(0)
-    config = BertConfig(vocab_size=60, hidden_size=24, num_hidden_layers=2, num_attention_heads=2, intermediate_size=48,
-                        max_position_embeddings=32, num_labels=1, initializer_range=0.3)
-    return BertForSequenceClassification(config).eval()
+    return toys.bert(True, vocab_size=60, hidden_size=24, num_hidden_layers=2, max_position_embeddings=32, initializer_range=0.3)
 
 
 def inputs(tokens: int = TOKENS) -> dict[str, torch.Tensor]:

@@ -151,10 +151,7 @@ def test_the_distance_to_the_nearest_other_vector_against_brute_force(real):
     distances = np.linalg.norm(real[:, None] - real[None], axis=2)
     np.fill_diagonal(distances, np.inf)
     assert nn.neighbour_distance(real, 1) == pytest.approx(np.median(distances.min(1)), rel=1e-4)
-
-
-def test_a_single_vector_has_no_neighbour_and_is_copied(real):
-    assert nn.neighbour_distance(real[:1], 1) == 0.0
+    assert nn.neighbour_distance(real[:1], 1) == 0.0  # one alone is copied
     assert np.allclose(nn.resized(real[:1], 5, 1.0, 1), real[:1], atol=1e-6)
 
 
@@ -197,14 +194,8 @@ def test_the_run_breaks_ties_by_id_and_ends_at_its_depth(tmp_path):
     scores["score"] = (np.load(tmp_path / "queries.npy") @ passages.T).ravel()
     assert run.equals(ranked(scores, 3).astype({"score": float}))
     assert run["doc_id"].tolist() == ["p24", "p22", "p21", "p23", "p24", "p22"]
-
-
-def test_no_queries_give_an_empty_run(tmp_path):
-    np.save(tmp_path / "passages.npy", np.ones((3, 2), dtype=np.float32))
     np.save(tmp_path / "queries.npy", np.empty((0, 2), dtype=np.float32))
-    write_store(tmp_path, (Text(i, "", "") for i in "abc"))
-    run = nn.exact_search.definition.function(tmp_path, tmp_path, tmp_path, pd.DataFrame({"query_id": [], "text": []}), 3)
-    assert len(run) == 0
+    assert nn.exact_search.definition.function(tmp_path, tmp_path, tmp_path, queries[:0], 3).empty
 
 
 # ---- compressed vectors ----

@@ -110,15 +110,14 @@ def test_normalised_vectors_have_length_one_and_keep_their_direction():
 
 # ---- attention of [CLS] ----
 
-def test_an_even_row_has_entropy_one_and_a_row_on_one_token_none():
+def test_entropy_and_the_share_of_words_by_hand():
     even, single = torch.full((1, 8), 1 / 8), torch.eye(8)[:1]
     assert module.entropy(even) == pytest.approx(1) and module.entropy(single) == 0
     assert module.entropy(torch.cat([even, single])) == pytest.approx(0.5)  # the mean over heads
     half = torch.tensor([[0.5, 0.5, 0.0, 0.0]])
     assert module.entropy(half) == pytest.approx(0.5)  # ln 2 / ln 4
 
-
-def test_words_are_all_but_the_first_and_the_last_token():
+    # words: all but the first and the last token
     assert module.words(torch.tensor([[0.125, 0.25, 0.5, 0.125], [0.5, 0.0, 0.0, 0.5]])) == 0.375
 
 

@@ -10,18 +10,15 @@ from helpers.networks import inference, packed
 from helpers.networks.inference import packed_logits, padded_logits
 from helpers.networks.packed import Packed, supports
 from helpers.steps import numerics
+from toys import bert
 
 LENGTHS = [3, 9, 9, 9, 17, 40, 40, 1, 33]
 
 
-def bert(layers=2, **config):
-    """A tiny BERT with random weights, in evaluation mode."""
-    from transformers import BertConfig, BertForSequenceClassification
-
-    torch.manual_seed(1)
-    sizes = {"vocab_size": 500, "hidden_size": 32, "num_hidden_layers": layers, "num_attention_heads": 4, "intermediate_size": 64,
-             "max_position_embeddings": 64, "num_labels": 1, "initializer_range": 0.3, **config}
-    model = BertForSequenceClassification(BertConfig(**sizes)).eval()
+def cross_encoder(layers=2, spread=0.3):
+    """A tiny one with random weights."""
+    model = bert(True, vocab_size=500, hidden_size=32, num_hidden_layers=layers, num_attention_heads=4, intermediate_size=64,
+                 initializer_range=spread)
     for parameter in model.parameters():  # biases and norms are 0 and 1 in a new model: mistakes with them would not show
         parameter.data += 0.1 * torch.randn_like(parameter)
     return model
@@ -56,7 +53,7 @@ def test_neighbours_of_one_length_are_grouped(monkeypatch):
 @pytest.mark.parametrize("at_once", [1, 20, 512])
 def test_states_are_those_of_transformers(layers, at_once, monkeypatch):
     monkeypatch.setattr(packed, "TOKENS_AT_ONCE", at_once)
-    model, (ids, types) = bert(layers), texts(LENGTHS)
+    model, (ids, types) = cross_encoder(layers), texts(LENGTHS)
     with torch.inference_mode():
         expected = padded_states(model, ids, types)
         torch.testing.assert_close(Packed(model.bert, first_only=False)(ids, types), torch.cat(expected), rtol=0, atol=1e-5)
@@ -67,7 +64,7 @@ def test_states_are_those_of_transformers(layers, at_once, monkeypatch):
 @pytest.mark.slow
 def test_probabilities_come_in_the_order_of_the_inputs_packed_or_not(monkeypatch):
     monkeypatch.setattr(numerics, "dtype", lambda: "fp32")
-    model, inputs = inference.ready(bert()), list(zip(*texts(LENGTHS * 5), strict=True))
+    model, inputs = inference.ready(cross_encoder()), list(zip(*texts(LENGTHS * 5), strict=True))
     fast = inference.probabilities(model, inputs)
     monkeypatch.setattr(inference, "reads_packed", lambda _: False)
     assert np.allclose(fast, inference.probabilities(model, inputs), atol=1e-5)
@@ -76,7 +73,7 @@ def test_probabilities_come_in_the_order_of_the_inputs_packed_or_not(monkeypatch
 
 @pytest.mark.slow
 def test_bf16_is_as_near_to_fp32_as_the_padded_models():
-    model, (ids, types) = bert(initializer_range=0.1), texts(LENGTHS * 4)
+    model, (ids, types) = cross_encoder(spread=0.1), texts(LENGTHS * 4)
     with torch.inference_mode():
         exact = Packed(model.bert, first_only=True)(ids, types)
         model.bert.to(torch.bfloat16)
@@ -125,7 +122,7 @@ def test_variable_length_attention_is_asked_for_the_same(monkeypatch):
             parts.append(torch.nn.functional.scaled_dot_product_attention(one, other, third).transpose(0, 1))
         return torch.cat(parts)
 
-    model, (ids, types) = bert(), texts(LENGTHS)
+    model, (ids, types) = cross_encoder(), texts(LENGTHS)
     with torch.inference_mode():
         expected = [Packed(model.bert, first_only)(ids, types) for first_only in (True, False)]
         monkeypatch.setattr(varlen, "varlen_attn", stand_in)
@@ -192,7 +189,7 @@ def test_a_device_without_variable_length_attention_is_not_supported(monkeypatch
 
 
 def test_gradients_are_those_of_transformers():
-    model = bert()
+    model = cross_encoder()
     ids, types = texts(LENGTHS)
     packed_logits(model, training=True)(ids, types).square().sum().backward()
     ours = {name: parameter.grad.clone() for name, parameter in model.named_parameters() if parameter.grad is not None}

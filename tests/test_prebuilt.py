@@ -62,9 +62,14 @@ def offered(tmp_path, monkeypatch):
 
 @pytest.fixture
 def counted(monkeypatch):
-    """Stands in for Lucene's count of documents."""
+    """Stands in for Lucene's count of an index's documents (`test_bm25.py` has the real one)."""
     result = {"documents": 2}
-    monkeypatch.setattr(java, "call", lambda function, *_: result["documents"])
+
+    def call(function, folder):
+        assert function is indexes.documents_of and (folder / "segments_1").exists()
+        return result["documents"]
+
+    monkeypatch.setattr(java, "call", call)
     return result
 
 
@@ -103,17 +108,13 @@ def test_what_an_index_never_has_is_refused(tmp_path, members, folder):
     assert [file for file in tmp_path.rglob("*") if file.name in ("evil", "out")] == []
 
 
-def test_an_index_of_other_documents_is_refused(offered, counted):
+def test_an_index_of_other_documents_is_refused_and_another_digest_than_the_tables_before_it_is_fetched(offered, counted):
     description, counted["documents"] = offered(packed(FILES)), 3
-    with pytest.raises(BadInput, match="3 documents, not 2"):
-        indexes.prebuilt_index("tiny", description.md5).value()
-
-
-def test_another_digest_than_the_tables_is_refused_before_it_is_fetched(offered, counted):
-    offered(packed(FILES))
     with pytest.raises(BadInput, match="prebuilt.yaml"):
         indexes.prebuilt_index("tiny", "0" * 32).value()
     assert offered.served.requested == []
+    with pytest.raises(BadInput, match="3 documents, not 2"):
+        indexes.prebuilt_index("tiny", description.md5).value()
 
 
 def test_without_network_the_archive_can_be_put_there_by_hand(offered, counted):
@@ -124,16 +125,6 @@ def test_without_network_the_archive_can_be_put_there_by_hand(offered, counted):
     assert str(description.archive) in str(caught.value)
     description.archive.write_bytes(archive)
     assert (indexes.prebuilt_index("tiny", description.md5).value() / "segments_1").read_bytes() == b"the segments"
-
-
-@pytest.mark.slow
-def test_a_real_index_is_counted_by_lucene(offered, tmp_path):
-    made = tmp_path / "made"
-    made.mkdir()
-    indexes.build([("a", "bread turns brown"), ("b", "iron rusts")], made)
-    description = offered(packed({file.name: file.read_bytes() for file in made.iterdir()}))
-    folder = indexes.prebuilt_index("tiny", description.md5).value()
-    assert java.call(indexes.documents_of, folder) == 2
 
 
 # ---- which collections have one ----

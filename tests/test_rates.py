@@ -1,7 +1,6 @@
 """Names of models by their shapes, and rates beside the study's."""
 
 import json
-from pathlib import Path
 
 import pytest
 from safetensors.numpy import save
@@ -30,23 +29,24 @@ def test_the_packaged_backbone_has_a_shape_and_a_label(spec, shape, label):
     assert rates.label(spec) == label
 
 
+def bert_of(folder, layers, dimensions):
+    """A folder as a backbone of that shape, without weights."""
+    folder.mkdir(parents=True)
+    config = {"model_type": "bert", "num_hidden_layers": layers, "hidden_size": dimensions, "num_attention_heads": 2}
+    (folder / "config.json").write_text(json.dumps(config))
+    (folder / "model.safetensors").write_bytes(save({}))
+    return str(folder)
+
+
 @pytest.mark.parametrize("layers, dimensions, label", [(2, 128, "BERT-Tiny"), (8, 512, "BERT-Medium"), (4, 768, "L4-H768"),
                                                        (3, 128, "L3-H128")])
 def test_a_shape_of_the_study_has_the_studys_name(tmp_path, layers, dimensions, label):
-    config = {"model_type": "bert", "num_hidden_layers": layers, "hidden_size": dimensions, "num_attention_heads": 2}
-    (tmp_path / "config.json").write_text(json.dumps(config))
-    (tmp_path / "model.safetensors").write_bytes(save({}))
-    assert rates.shape(str(tmp_path)) == f"{layers}/{dimensions}/2"
-    assert rates.label(str(tmp_path)) == label
+    folder = bert_of(tmp_path / "own", layers, dimensions)
+    assert (rates.shape(folder), rates.label(folder)) == (f"{layers}/{dimensions}/2", label)
 
 
 def test_backbones_of_one_shape_are_told_apart_by_their_names(tmp_path):
-    folders = [str(tmp_path / where / "mine") for where in "ab"]
-    for folder in map(Path, folders):
-        folder.mkdir(parents=True)
-        (folder / "config.json").write_text(
-            json.dumps({"model_type": "bert", "num_hidden_layers": 2, "hidden_size": 128, "num_attention_heads": 2}))
-        (folder / "model.safetensors").write_bytes(save({}))
+    folders = [bert_of(tmp_path / where / "mine", 2, 128) for where in "ab"]
     assert rates.labels(["packaged:0,1", "packaged:2,3", "packaged"]) == {
         "L2-H384 MiniLM (layers 0,1)": "packaged:0,1", "L2-H384 MiniLM (layers 2,3)": "packaged:2,3", "L6-H384": "packaged"}
     assert list(rates.labels(folders)) == [f"BERT-Tiny {folder}" for folder in folders]  # of one name, too
@@ -93,6 +93,8 @@ def test_a_recorded_time_is_checked_by_a_short_measurement(own_store):
     assert shown.data == {SPOT_CHECK: toy_seconds(["a"], 1).key}
     assert "no order" not in shown.html  # twice, and not more
     assert "differs from its recorded one 2.0 times" in spot_check(timing, dict, "seconds", names=["b"], rounds=1).html
+    with pytest.raises(TypeError, match="toy_seconds has no argument 'sizes'"):
+        timing.again(sizes=[])
 
 
 def test_where_the_times_are_of_this_machine_nothing_is_measured_again(own_store):
@@ -102,8 +104,3 @@ def test_where_the_times_are_of_this_machine_nothing_is_measured_again(own_store
     shown = spot_check(timing, dict, "seconds", names=["a"], rounds=1)
     assert "measured on the machine that executed it" in shown.markdown
     assert list(ledger.USED) == [timing.key]
-
-
-def test_another_measurement_has_known_arguments_alone():
-    with pytest.raises(TypeError, match="toy_seconds has no argument 'sizes'"):
-        toy_seconds(["a"], 1).again(sizes=[])

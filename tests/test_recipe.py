@@ -38,25 +38,16 @@ def test_canonical_json_is_sorted_and_without_spaces():
         recipe.canonical(float("nan"))
 
 
-def test_values_of_different_types_have_different_keys():
+def test_the_types_of_values_the_name_the_version_and_the_names_of_arguments_enter_the_key():
     assert len({key(a=value) for value in (1, 1.0, "1", True)}) == 4
-
-
-def test_name_version_and_argument_names_enter_the_key():
     assert len({recipe.key_of(recipe_of("s", 1, a=1)), recipe.key_of(recipe_of("t", 1, a=1)),
                 recipe.key_of(recipe_of("s", 2, a=1)), recipe.key_of(recipe_of("s", 1, b=1))}) == 4
 
 
 def test_input_steps_enter_by_key():
     part = Part("below", size=3)
-    by_hand = {"step": "a_step", "version": 1, "arguments": {"index": {"$step": recipe.key_of(part.recipe())}}}
-    assert key(index=part) == recipe.sha256(recipe.canonical(by_hand))
-
-
-def test_a_change_deep_below_changes_the_key():
-    def chain(size, version):
-        return key(index=[{"inner": Part("middle", 1, below=Part("bottom", version, size=size))}])
-    assert len({chain(1, 1), chain(2, 1), chain(1, 2)}) == 3
+    by_hand = {"step": "a_step", "version": 1, "arguments": {"index": [{"inner": {"$step": recipe.key_of(part.recipe())}}]}}
+    assert key(index=[{"inner": part}]) == recipe.sha256(recipe.canonical(by_hand))
 
 
 def test_data_enters_by_digest_and_not_by_path():

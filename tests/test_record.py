@@ -9,7 +9,7 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from dry_steps import write_page
+from dry_steps import importable, write_page
 from helpers import paths, steps
 from helpers.errors import BadInput
 from helpers.pages.rates import SPOT_CHECK
@@ -24,9 +24,7 @@ from press.record import drift_of
 def fake(places, monkeypatch):
     """Empty store, empty results, no chapters."""
     monkeypatch.setattr(ledger, "commit", lambda: "unknown")
-    monkeypatch.setattr(ledger, "USED", {})
-    step_digests.import_all()  # before the registry is a copy, or the real steps would register in the copy
-    monkeypatch.setattr(registry, "STEPS", dict(registry.STEPS))
+    importable(monkeypatch)
     return places("RESULTS", "CHAPTERS", "ROOT")
 
 
@@ -170,12 +168,13 @@ def test_verify_agrees_with_an_honest_record_or_a_small_drift_and_not_with_an_al
     assert ("DIFFERS" if code else "agrees") in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(("sample", "everything"), [(1, False), (0, True)])
 @pytest.mark.parametrize(("budget", "makeable", "said"), [
-    (-1, True, "left out, 0"), (60, False, "left out, it rests on texts that are not here")])
-def test_verify_names_what_it_leaves_out(fake, capsys, monkeypatch, budget, makeable, said):
+    (-1, True, "left out, 0"), (60, False, "left out, it rests on texts that are not here"), (60, True, "agrees")])
+def test_verify_names_what_it_leaves_out(fake, capsys, monkeypatch, budget, makeable, said, sample, everything):
     ship(make_step("json", {"x": 0.5}))
     monkeypatch.setattr(steps.Step, "makeable", makeable)
-    assert record.verify(sample=1, budget=budget, seed=1) == 0
+    assert record.verify(sample, budget, seed=1, everything=everything) == 0
     assert said in capsys.readouterr().out
 
 
@@ -247,14 +246,6 @@ def test_the_own_class_of_a_recorded_value_comes_first(fake):
         Recorded(paths.RESULTS).add([stored("a_step", "1", numerics=numerics)])
     found = [Recorded(paths.RESULTS).find("a_step", recipe.sha256("1"), wanted) for wanted in ("own", "z-class", "none")]
     assert [entry.numerics for entry in found] == ["own", "z-class", "a-class"]
-
-
-def test_verify_of_everything_takes_as_many_as_the_budget_allows(fake, capsys):
-    ship(make_step("json", {"x": 1}))
-    assert record.verify(sample=0, budget=-1, seed=1, everything=True) == 0
-    assert "left out" in capsys.readouterr().out
-    assert record.verify(sample=0, budget=60, seed=1, everything=True) == 0
-    assert "agrees" in capsys.readouterr().out
 
 
 def test_verify_reads_all_of_the_store(fake, capsys):

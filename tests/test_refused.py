@@ -22,6 +22,7 @@ from helpers.networks import backbone
 from helpers.networks.backbone import parse_architecture
 from helpers.networks.fine_tuning import RankerTraining
 from helpers.networks.longformer import converted
+from helpers.networks.narrowing import narrowed
 from helpers.pages import carried, encoders, explorer, readiness, stages
 from helpers.pages.discussion import failed
 from helpers.pretraining.heads import Condenser
@@ -30,6 +31,8 @@ from helpers.reranking import listwise, parade
 from helpers.reranking.groups import Groups
 from helpers.reranking.losses import total
 from helpers.retrieval import indexes
+from helpers.retrieval.bm25 import searcher_of
+from helpers.retrieval.feedback import expanded_texts
 from helpers.retrieval.fusion import weighted_sum
 from helpers.steps import cluster, rebuild, recipe, registry
 from helpers.systems.bi_encoder import BiEncoder, DistilledEncoder
@@ -42,8 +45,7 @@ from helpers.systems.starting_points import START, starting_weights
 from helpers.systems.student import Student
 from helpers.systems.testbed import SplitTestbed, Testbed
 from press import cite
-from test_condenser import small
-from toys import of_values, qrels_of, run_of
+from toys import bert, of_values, qrels_of, run_of
 
 TEN = " ".join(map(str, range(10)))
 REFUSED = [
@@ -99,7 +101,7 @@ REFUSED = [
         pd.DataFrame([(f"q{n}", "w", 1.0) for n in range(count)], columns=["query_id", "window_id", "teacher"]), pd.DataFrame(),
         None, None, RankerTraining(batch_size=4)), 0, 1, 4),
     ("even number", lambda window: converted(None, window, 32), 0, -2, 7),
-    ("at least one of the 3 layers must be late", lambda early: Condenser(small(), early, 2), 3, 4, -1),
+    ("at least one of the 3 layers must be late", lambda early: Condenser(bert(), early, 2), 3, 4, -1),
     ("start", lambda window: replace(document_reader("almanac/16", "packaged:0", 24, 0, 64), attention_window=window), 64),
     ("the backbone packaged/256 needs a warm-up", lambda spec: ListwiseReranker().on(spec), "packaged/256"),
     ("no starting point BERT", lambda name: starting_weights([name], "study", "almanac", "packaged:0,1", [1]), "BERT"),
@@ -108,7 +110,12 @@ REFUSED = [
     ("positive", lambda loss: call(LOSSES[loss], similarity=1, relevant=None), "contrastive"),
     ("firstp, maxp", lambda how: parade.network(how, {"weight": np.ones((1, 2), np.float32), "bias": np.ones(1, np.float32)}),
      "median"),
+    ("a width of .*multiple of 8, a head's dimensions, up to 16", lambda width: narrowed(bert(), [], width), 0, 6, 24),
     # first stages
+    ("k1 must be at least 0 and b between 0 and 1", lambda two: searcher_of(Path(), *two), (-0.1, 0.4), (0.9, -0.1), (0.9, 1.1)),
+    ("form '.*': one of", lambda form: expanded_texts.definition.function(None, None, form), "stems", "", "words"),
+    ("needs a generator", lambda name: first_stages().run(name, Testbed("almanac", "passage"), 5), "doctttttquery"),
+    ("'splade': one of bm25, .* no such file", lambda name: first_stages().run(name, Testbed("almanac", "passage"), 5), "splade"),
     ("between 0 and 1", lambda weight: weighted_sum(run_of(q="a"), run_of(q="b"), weight, 10), -0.1, 1.1),
     ("no code '.*take other `codes`", lambda two: compressed(two[0], np.ones((two[1], 32), np.float32), 1), ("SQ99", 300),
      ("PQ5", 300), ("PQ4", 20)),

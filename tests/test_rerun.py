@@ -9,6 +9,7 @@ import pytest
 
 from helpers import paths
 from mini_book import book as done
+from test_variants import files_of as snapshot
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 PARAMETERS = """collection: str = "almanac"  # what is ranked
@@ -50,10 +51,6 @@ def book(tmp_path_factory, folder):
     made = done(root, "chapter", "tiny")
     assert made.returncode == 0, made.stderr[-3000:]
     return root
-
-
-def snapshot(folder):
-    return {str(file.relative_to(folder)): file.read_bytes() for file in sorted(folder.rglob("*")) if file.is_file()}
 
 
 def test_a_rerun_from_its_explanation_to_its_removal(book):

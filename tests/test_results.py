@@ -69,7 +69,8 @@ def test_a_forest_has_the_pairs_of_which_the_study_has_both_values():
     assert OWN.forest(alone, "RR@10", "difference", "Effects", lambda key: None).html == ""
 
 
-def test_the_best_and_the_order_asked_for():
+def test_the_best_the_order_asked_for_and_means_of_each_key():
+    assert Results({10: system(), 20: system(0.25)}).means("RR@10").to_dict() == {10: 0.25, 20: 0.5}
     assert OWN.best("RR@10") == ("a", "b")
     assert list(OWN.only([("b", "a"), ("b", "b"), ("a", "a")])) == [("b", "a"), ("a", "a")]
 
@@ -77,7 +78,3 @@ def test_the_best_and_the_order_asked_for():
 def test_pairs_stand_with_both_means_and_their_difference():
     rows = cells(differences("Pairs", {"one": (OWN["a", "b"], OWN["a", "a"])}, "RR@10"))
     assert rows[1] == ["one", "0.750", "0.500", "+0.250 [+0.250, +0.250]"]
-
-
-def test_means_are_of_each_key():
-    assert Results({10: system(), 20: system(0.25)}).means("RR@10").to_dict() == {10: 0.25, 20: 0.5}

@@ -25,6 +25,7 @@ def test_ties_are_broken_by_document_id_and_every_query_is_cut(rows, depth, expe
 
 def test_a_run_as_text_and_its_head():
     assert to_trec(RUN) == TREC
+    assert to_trec(RUN[:0]) == ""
     assert to_trec(RUN, tag="bm25").splitlines()[0] == "q2 Q0 a 1 1.5 bm25"
     assert cut(RUN, 1).to_numpy().tolist() == [["q2", "a", 1.5], ["q1", "c", 2.0]]
     pd.testing.assert_frame_equal(cut(RUN, 10), RUN)
@@ -44,10 +45,3 @@ def test_single_precision_scores_survive_the_round_trip(tmp_path):
     (tmp_path / "run.trec").write_text(to_trec(run))
     assert " 0.3 book\n" in to_trec(run)  # not 0.30000001192092896
     assert read_trec(tmp_path / "run.trec")["score"].astype("float32").tolist() == run["score"].tolist()
-
-
-def test_an_empty_run_is_a_run(tmp_path):
-    (tmp_path / "run.trec").write_text("")
-    run = read_trec(tmp_path / "run.trec")
-    assert (len(run), list(run.columns)) == (0, COLUMNS)
-    assert to_trec(run) == ""

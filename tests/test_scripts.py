@@ -1,5 +1,6 @@
 """What scripts add to a page: sliders of figures, and the box that filters the numbers."""
 
+import contextlib
 import json
 import re
 from html import unescape
@@ -50,20 +51,26 @@ def test_settings_are_told_in_order_and_a_missing_one_is_said():
     assert carried(two(), "told") == [["RR@10 0.100", "RR@10 0.200", "RR@10 0.500", "not computed"]]
 
 
-@pytest.fixture(scope="module")
-def page(tmp_path_factory, browser):
-    folder = tmp_path_factory.mktemp("sliders")
+@contextlib.contextmanager
+def opened(browser, folder, script, shown):
+    """A page with a script of the book, in the browser; in the end the script may not have complained."""
     (folder / "page.html").write_text(
         '<!doctype html><html lang="en" data-theme="light"><head><meta charset="utf-8"><title>Page</title>'
         '<meta http-equiv="Content-Security-Policy" content="script-src file: \'unsafe-eval\'">'
-        f'<link rel="stylesheet" href="{(STATIC / "book.css").as_uri()}"><script defer src="{(STATIC / "sliders.js").as_uri()}">'
-        f"</script></head><body><main><h1>Page</h1>{one().html}{two().html}</main></body></html>", encoding="utf-8")
+        f'<link rel="stylesheet" href="{(STATIC / "book.css").as_uri()}"><script defer src="{(STATIC / script).as_uri()}">'
+        f"</script></head><body><main><h1>Page</h1>{shown}</main></body></html>", encoding="utf-8")
     with context(browser) as window:
-        opened, errors = window.new_page(), []
-        opened.on("pageerror", lambda error: errors.append(str(error)))
-        opened.goto((folder / "page.html").as_uri())
-        yield opened
+        page, errors = window.new_page(), []
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.goto((folder / "page.html").as_uri())
+        yield page
         assert errors == []
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory, browser):
+    with opened(browser, tmp_path_factory.mktemp("sliders"), "sliders.js", one().html + two().html) as page:
+        yield page
 
 
 def told(page, number):
@@ -108,13 +115,7 @@ def test_the_page_of_numbers_has_a_box_that_its_script_shows():
 def test_typing_leaves_the_rows_with_all_words_and_tables_that_have_some(tmp_path, browser):
     filter_box = next(line for line in generated.numbers_page([]).splitlines() if "nr-filter" in line)
     tables = "".join(table(caption, ("where", "measure"), rows).text for caption, rows in ROWS.items())
-    (tmp_path / "page.html").write_text(
-        '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Page</title>'
-        f'<script defer src="{(STATIC / "filter.js").as_uri()}"></script></head><body><main><h1>Page</h1>'
-        f"{filter_box}{tables}</main></body></html>", encoding="utf-8")
-    with context(browser) as window:
-        page = window.new_page()
-        page.goto((tmp_path / "page.html").as_uri())
+    with opened(browser, tmp_path, "filter.js", filter_box + tables) as page:
         shown, box = page.locator("tbody tr:visible"), page.get_by_role("searchbox", name="Rows with these words")
         assert shown.count() == 3
         for typed, rows, tables, told in (("bm25", 2, 2, "2 of 3 rows"), ("bm25 two", 1, 1, "1 of 3 rows"),

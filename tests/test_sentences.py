@@ -16,7 +16,7 @@ from helpers.networks.fine_tuning import Schedule
 from helpers.pretraining import sentences
 from helpers.pretraining.heads import SentenceModel, sentence_loss
 from helpers.pretraining.sentences import predicted_similarity, trim, triplet_accuracy
-from test_condenser import small as bert
+from toys import bert
 
 
 def test_squared_error_of_the_cosine_by_hand():

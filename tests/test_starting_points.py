@@ -1,6 +1,5 @@
 """Where trainings start, and the tasks of sentences and of search."""
 
-
 import pytest
 
 from helpers import paths
@@ -8,29 +7,13 @@ from helpers.data import stsb
 from helpers.errors import BadInput
 from helpers.evaluation import published
 from helpers.networks.fine_tuning import Schedule
-from helpers.systems import tasks
-from helpers.systems.starting_points import (
-    BLIND,
-    CONDENSER,
-    EMBEDDED,
-    MASKED,
-    MLM,
-    PRETRAININGS,
-    START,
-    Pretraining,
-    branches,
-    language_model,
-    made,
-    portion,
-    starting_weights,
-    unit_of,
-    untouched,
-)
+from helpers.systems import starting_points, tasks
+from helpers.systems.starting_points import BLIND, CONDENSER, EMBEDDED, MASKED, MLM, PRETRAININGS, START, Pretraining, branches
 from press import chapters
 
 # ---- starts ----
 
-FIRST = language_model("almanac", "packaged:0,1", epochs=2, articles="train", mlm_probability=0.3)
+FIRST = starting_points.language_model("almanac", "packaged:0,1", epochs=2, articles="train", mlm_probability=0.3)
 
 
 def test_branches_share_all_but_the_head_and_go_on_from_the_start():
@@ -45,9 +28,9 @@ def test_branches_share_all_but_the_head_and_go_on_from_the_start():
 
 
 def test_a_backbone_that_has_guessed_words_already_is_no_start_to_train():
-    ready = language_model("nowhere", "packaged:0,1", epochs=0)
+    ready = starting_points.language_model("nowhere", "packaged:0,1", epochs=0)
     assert branches(ready, "almanac", 1, 1e-4, 0.5, seed=1)[MLM].start is None
-    assert (untouched("study", "packaged"), untouched("chosen", "packaged")) == ("packaged", "")
+    assert (starting_points.untouched("study", "packaged"), starting_points.untouched("chosen", "packaged")) == ("packaged", "")
 
 
 def test_a_start_reads_train_articles_alone_and_what_has_no_articles_whole(tmp_path):
@@ -58,15 +41,15 @@ def test_a_start_reads_train_articles_alone_and_what_has_no_articles_whole(tmp_p
 
 
 def test_starting_points_are_named_or_refused():
-    found = starting_weights([CONDENSER, START], "study", "almanac[:9]", "packaged:0,1", [1, 2])
+    found = starting_points.starting_weights([CONDENSER, START], "study", "almanac[:9]", "packaged:0,1", [1, 2])
     assert list(found) == [START, CONDENSER] and found[START] == {1: None, 2: None}
     assert found[CONDENSER][1].key != found[CONDENSER][2].key
-    assert starting_weights([], "study", "almanac[:9]", "packaged:0,1", [1]) == {}
+    assert starting_points.starting_weights([], "study", "almanac[:9]", "packaged:0,1", [1]) == {}
 
 
 def test_the_chapters_share_the_pretrainings_of_the_chapter_on_condenser():
     own = {name: declared.default for name, declared in chapters.schema("condenser").items()}
-    start, by_seed = made("chosen", own["branch_texts"], own["backbone"], own["seeds"])
+    start, by_seed = starting_points.made("chosen", own["branch_texts"], own["backbone"], own["seeds"])
     assert (start.texts, start.epochs, start.articles) == (own["texts"], own["start_epochs"], own["articles"])
     branch = by_seed[own["seeds"][0]][CONDENSER]
     assert {name: own[name] for name in PRETRAININGS["chosen"]} == dict(PRETRAININGS["chosen"])
@@ -74,7 +57,7 @@ def test_the_chapters_share_the_pretrainings_of_the_chapter_on_condenser():
 
 
 def test_continued_goes_on_with_all_texts_of_the_target():
-    _, by_seed = made("study", "almanac[:9]", "packaged:0,1", [3])
+    _, by_seed = starting_points.made("study", "almanac[:9]", "packaged:0,1", [3])
     head = by_seed[3][CONDENSER]
     on = head.continued("almanac", 1, 5e-5).model.arguments
     assert (on["epochs"], on["learning_rate"], on["head_layers"], on["seed"]) == (1, 5e-5, 2, 3)
@@ -83,15 +66,15 @@ def test_continued_goes_on_with_all_texts_of_the_target():
 
 
 def test_a_part_of_the_texts_is_named_in_brackets():
-    assert portion("almanac") == (["almanac"], None)
-    assert portion("almanac + dictionaries[:1000]") == (["almanac", "dictionaries"], 1000)
-    assert portion("/a/folder[1]") == (["/a/folder[1]"], None)
+    assert starting_points.portion("almanac") == (["almanac"], None)
+    assert starting_points.portion("almanac + dictionaries[:1000]") == (["almanac", "dictionaries"], 1000)
+    assert starting_points.portion("/a/folder[1]") == (["/a/folder[1]"], None)
     whole, some = (Pretraining(texts, backbone="packaged:0,1").model.arguments["texts"] for texts in ("almanac", "almanac[:9]"))
     assert (whole.arguments.get("first"), some.arguments["first"]) == (None, 9)
 
 
 def test_dense_encoders_read_passages_where_there_are_any():
-    assert (unit_of("almanac"), unit_of("irds:msmarco-document")) == ("passage", "document")
+    assert (starting_points.unit_of("almanac"), starting_points.unit_of("irds:msmarco-document")) == ("passage", "document")
 
 
 # ---- sentences ----
@@ -105,7 +88,7 @@ def test_pairs_of_the_almanac_are_cross_validated(monkeypatch):
     asked = []
     monkeypatch.setattr(tasks, "rank_correlations", lambda predictions, truth: asked.append(predictions) or "step")
     monkeypatch.setattr(tasks, "correlations", lambda step: {name: name for name in asked[0]})
-    starts = starting_weights([START], "study", "almanac[:9]", "packaged:0,1", [1, 2])
+    starts = starting_points.starting_weights([START], "study", "almanac[:9]", "packaged:0,1", [1, 2])
     systems, known = tasks.similarity("almanac", starts, "packaged:0,1", [8], Schedule(steps=4))
     folds = asked[0][systems[START, 8]][0]
     assert [step.arguments["test"].arguments["number"] for step in folds] == [0, 1, 2] and folds[0].arguments["steps"] == 4

@@ -1,6 +1,5 @@
 """The text store, and windows of its documents."""
 
-
 import random
 
 import pytest
@@ -41,12 +40,9 @@ def test_texts_come_in_the_collections_order_and_are_found_by_their_ids(texts):
     assert texts["d1"] == Text("d1", "One", "body of one")
     assert "d1" in texts
     assert "d2" not in texts
-
-
-@pytest.mark.parametrize("ask", [lambda texts: texts["d2"], lambda texts: texts.position("d2")])
-def test_an_unknown_id_is_a_key_error_that_names_it(texts, ask):
-    with pytest.raises(KeyError, match="'d2'"):
-        ask(texts)
+    for ask in (texts.__getitem__, texts.position):
+        with pytest.raises(KeyError, match="'d2'"):
+            ask("d2")
 
 
 def test_a_repeated_id_is_refused_with_its_position_and_leaves_nothing_behind(part, tmp_path):
@@ -71,14 +67,9 @@ def test_stores_are_read_together_in_their_order_and_an_id_of_two_is_refused(par
         merged_store([first, first]).value()
 
 
-def numbered(count, start=0):
-    """A text of `count` different words: w0 w1 w2 ..."""
-    return " ".join(f"w{number}" for number in range(start, start + count))
-
-
 def spans(count, title, words, overlap):
     """(first, last) word of the body in each window of a text of `count` words under a title of `title` words."""
-    text = Text("d", " ".join(["title"] * title), numbered(count))
+    text = Text("d", " ".join(["title"] * title), " ".join(f"w{number}" for number in range(count)))
     result = []
     for window in windows(text, words, overlap):
         body = [int(word[1:]) for word in window.text.split() if word != "title"]
@@ -87,22 +78,19 @@ def spans(count, title, words, overlap):
     return result
 
 
-def test_the_windows_of_steensland_by_hand():
-    # 150 words with a title of 10 leave 140 of the body; 50 shared words make a step of 90.
-    # 300 words: 0-139, 90-229, 180-299 (180 + 140 = 320 reaches the end).
-    assert spans(300, title=10, words=150, overlap=50) == [(0, 139), (90, 229), (180, 299)]
+@pytest.mark.parametrize("count, title, expected", [
+    # 150 words with a title of 10 leave 140 of the body, the step is 90: 180 + 140 = 320 reaches the end
+    (300, 10, [(0, 139), (90, 229), (180, 299)]),
+    (120, 49, [(0, 100), (51, 119)]),  # 49 words leave 101, the step is 51
+    (120, 50, [(0, 119)])])  # fifty words are left out: all fit
+def test_the_windows_of_steensland_by_hand(count, title, expected):
+    assert spans(count, title, words=150, overlap=50) == expected
 
 
 def test_a_window_starts_with_the_title_and_is_named_after_its_document():
     pieces = list(windows(Text("d#7", "A  title", "one two three"), words=4, overlap=1))
     assert pieces == [Window("d#7#0", "d#7", "A title one two"), Window("d#7#1", "d#7", "A title two three")]
     assert [doc_of(window.window_id) for window in pieces] == ["d#7", "d#7"]
-
-
-def test_a_title_of_49_words_stays_and_one_of_50_is_left_out():
-    # 49 words leave 101 of 150, the step is 51: 0-100, 51-119. 50 words are left out: all 120 fit into 150.
-    assert spans(120, title=49, words=150, overlap=50) == [(0, 100), (51, 119)]
-    assert spans(120, title=50, words=150, overlap=50) == [(0, 119)]
 
 
 @pytest.mark.parametrize("title, body, text", [("Title", "", "Title"), ("Title", " \n\t", "Title"), ("", "", "")])

@@ -12,18 +12,7 @@ import independent_verdicts
 from helpers.evaluation import hierarchical, verdicts
 from helpers.evaluation.all_pairs import holm
 from helpers.evaluation.significance import Interval, Paired
-from helpers.evaluation.verdicts import (
-    AGREES,
-    DISAGREES,
-    HIGHER,
-    OPEN,
-    SMALL,
-    UNTESTED,
-    WORDS,
-    Verdict,
-    false_discovery_rate,
-    judge,
-)
+from helpers.evaluation.verdicts import AGREES, DISAGREES, HIGHER, OPEN, SMALL, UNTESTED, WORDS, Verdict, judge
 from helpers.pages import claims
 from helpers.pages.claims import evidence
 from helpers.pages.fragments import Fragment
@@ -81,9 +70,9 @@ def test_the_margin_itself_is_not_within_the_margin():
 
 
 def test_what_chance_would_give():
-    assert false_discovery_rate(40, 20) == pytest.approx(0.1)  # two of forty, of twenty that were decided
-    assert false_discovery_rate(40, 1) == 1.0
-    assert false_discovery_rate(10, 0) == 0.0
+    assert verdicts.false_discovery_rate(40, 20) == pytest.approx(0.1)  # two of forty, of twenty that were decided
+    assert verdicts.false_discovery_rate(40, 1) == 1.0
+    assert verdicts.false_discovery_rate(10, 0) == 0.0
 
 
 def test_the_smallest_difference_that_would_be_seen_stands_where_the_run_cannot_tell():

@@ -9,16 +9,8 @@ import torch
 from helpers.data.lines import json_lines
 from helpers.data.texts import Texts
 from helpers.networks import backbone
-from helpers.retrieval import java
-from helpers.retrieval.expansion import (
-    QUERIES,
-    asked_words,
-    batched,
-    expansion_network,
-    lacking,
-    vocabulary,
-    word_embeddings,
-)
+from helpers.retrieval import expansion, java
+from helpers.retrieval.expansion import QUERIES, asked_words, batched, expansion_network, lacking, word_embeddings
 from helpers.retrieval.indexes import analysed
 from helpers.retrieval.term_weights import content
 from helpers.systems.first_stages import DeepCT, FirstStages, WordExpansion, first_stages, repbert
@@ -44,7 +36,7 @@ def test_the_likeliest_words_that_a_text_lacks(scores, has, most, expected):
 
 @slow
 def test_the_vocabulary_holds_whole_words_that_the_index_has():
-    words = vocabulary(backbone.resolve("packaged").tokenizer()).set_index("word")
+    words = expansion.vocabulary(backbone.resolve("packaged").tokenizer()).set_index("word")
     assert words.loc["baking", "term"] == words.loc["baked", "term"] == "bake"
     assert {"bread", "iron"} <= set(words.index)
     assert not {"the", "of", "##ing", "[CLS]", ",", "é"} & set(words.index)
@@ -121,5 +113,3 @@ def test_it_learns_the_words_of_queries_and_adds_those_that_a_text_lacks(tiny, b
         assert len(added) == 3 and not {terms[word][0] for word in added} & set(terms[content(text)])
     assert len(tiny.run(bed, 5).value()) >= len(bed.bm25(1.2, 0.75, 5).value())
     assert not list(tiny.model.value().rglob("*.bin"))  # safetensors only
-
-

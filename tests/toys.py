@@ -69,6 +69,18 @@ def qrels_of(**relevant):
     return pd.DataFrame(rows, columns=["query_id", "doc_id", "relevance"])
 
 
+def bert(head=False, **config):
+    """A tiny BERT in evaluation mode, with the same random weights at each call; with a head it is a cross-encoder."""
+    import torch
+    from transformers import BertConfig, BertForSequenceClassification, BertModel
+
+    torch.manual_seed(5)
+    made = BertConfig(**{"vocab_size": 50, "hidden_size": 16, "num_hidden_layers": 3, "num_attention_heads": 2,
+                         "intermediate_size": 32, "max_position_embeddings": 40, "num_labels": 1, "hidden_dropout_prob": 0.0,
+                         "attention_probs_dropout_prob": 0.0, **config})
+    return (BertForSequenceClassification(made) if head else BertModel(made, add_pooling_layer=False)).eval()
+
+
 class Bed:
     """Stands for a testbed: `Bed(q="a", r="b")` has two queries to which a and b are relevant."""
 
