@@ -116,7 +116,8 @@ def beside_thesis(log: Step) -> Fragment:
     """How long a training took, and on what, beside the thesis's."""
     theirs = published.value(STUDY, "text 4.1.2", "BERT-Small", "fine-tuning time").printed
     weights = log.entry().manifest["inputs"][0]
-    kinds, below = ({name for one in part for name in one["numerics"].split("+")} for part in ([weights], weights["inputs"]))
+    kinds, below = ({name for one in part for name in one.get("numerics", "").split("+")} for part in (
+        [weights], weights.get("inputs") or []))
     device = "GPU" if any("cuda" in name for name in kinds - below or kinds) else "CPU"
     ours = f"{seconds(took(log))} on a {device}"
     return page.prose(f"The first of these training runs took {ours}, the thesis's about {theirs} hours on a GPU.")
