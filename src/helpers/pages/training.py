@@ -116,6 +116,7 @@ def beside_thesis(log: Step) -> Fragment:
     """How long a training took, and on what, beside the thesis's."""
     theirs = published.value(STUDY, "text 4.1.2", "BERT-Small", "fine-tuning time").printed
     weights = log.entry().manifest["inputs"][0]
+    # an input that stands elsewhere in the manifest, such as queries, is named without its numerics
     kinds, below = ({name for one in part for name in one.get("numerics", "").split("+")} for part in (
         [weights], weights.get("inputs") or []))
     device = "GPU" if any("cuda" in name for name in kinds - below or kinds) else "CPU"

@@ -82,7 +82,8 @@ class Batcher:
             now, own, before = time.monotonic(), self.left(job), [other for other in self._jobs if not other.future.done()]
             job.due, most = now + PATIENCE[0] + PATIENCE[1] * own, (self.timeout - PATIENCE[0]) / PATIENCE[1]
             if own > most:
-                self._seen = self._seen if before else dict(self._begun)  # what was slow in a busy moment is forgotten
+                if not before:
+                    self._seen = dict(self._begun)  # what was slow in a busy moment is forgotten
                 raise Overloaded(f"this takes about {own:.0f} seconds of the {most:.0f} that may be spent: ask for fewer "
                                  "candidates", min(own - most, self.timeout))
             end = now
