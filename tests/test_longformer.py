@@ -79,8 +79,10 @@ def test_other_models_are_left_as_they_are(bert):
     assert not bert._forward_pre_hooks
 
 
-def test_windowed_attention_gives_what_transformers_gives(bert):
+@pytest.mark.parametrize("under_a_mask", [0, longformer.UNDER_A_MASK])
+def test_windowed_attention_gives_what_transformers_gives(bert, under_a_mask, monkeypatch):
     """With global projections of their own, queries of several lengths, and padding; its softmax is single precision."""
+    monkeypatch.setattr(longformer, "UNDER_A_MASK", under_a_mask)
     torch.manual_seed(2)
     theirs, own = (converted(bert, WINDOW, 32).double() for _ in range(2))
     for name, weight in theirs.state_dict().items():
@@ -88,7 +90,7 @@ def test_windowed_attention_gives_what_transformers_gives(bert):
             weight.copy_(torch.randn_like(weight) * 0.3)
     own.load_state_dict(theirs.state_dict())
     theirs.register_forward_pre_hook(longformer._global_attention, with_kwargs=True)
-    given = inputs()
+    given = inputs(TOKENS - 2)  # no multiple of the window, nor of its half
     given["token_type_ids"][0, QUERY - 2:QUERY] = 1
     with torch.no_grad():
         states = [model(**given, output_hidden_states=True).hidden_states[-1] for model in (theirs, as_studied(own))]

@@ -4,8 +4,8 @@ Beltagy et al. (2020) start from RoBERTa by the same recipe: position embeddings
 are copied, a second time for global attention. While all tokens fit into the one-sided window the result gives BERT's scores.
 As in Alarfaj (2022, section 5.4) the query's tokens attend globally, the document's within their window.
 
-Its attention is computed here in blocks by PyTorch's own kernel: transformers' implementation, which gives the same, is made for
-GPUs, and slower than full attention on a CPU.
+Its attention is computed here by PyTorch's own kernel, of longer texts in blocks: transformers' implementation, which gives the
+same, is made for GPUs, pads every text to a multiple of the window, and is slower than full attention on a CPU.
 """
 
 import re
@@ -18,6 +18,7 @@ from helpers.steps import step
 
 RENAMED = {r"^classifier\.": "classifier.out_proj.", r"^bert\.pooler\.": "classifier.", r"^bert\.": "longformer."}
 POSITIONS = "longformer.embeddings.position_embeddings.weight"
+UNDER_A_MASK = 1024  # tokens up to which all keys under a mask take less time than copying those of each block
 
 
 @step(version=1, form="folder")
@@ -97,6 +98,7 @@ def as_studied(model: Any) -> Any:
         from transformers.models.longformer.modeling_longformer import LongformerSelfAttention
 
         model.register_forward_pre_hook(_global_attention, with_kwargs=True)
+        object.__setattr__(model.base_model, "_pad_to_window_size", _unpadded)
         for module in model.modules():
             if isinstance(module, LongformerSelfAttention):
                 object.__setattr__(module, "forward", MethodType(windowed_attention, module))
@@ -111,37 +113,62 @@ def _global_attention(model: Any, inputs: tuple, named: dict[str, Any]) -> tuple
     return inputs, named
 
 
+def _unpadded(input_ids: Any, attention_mask: Any, token_type_ids: Any, position_ids: Any, inputs_embeds: Any,
+              pad_token_id: int) -> tuple:
+    """In place of what pads texts to a multiple of the window, which is needed by transformers' attention alone."""
+    return 0, input_ids, attention_mask, token_type_ids, position_ids, inputs_embeds
+
+
 def windowed_attention(self: Any, hidden_states: Any, attention_mask: Any = None, is_index_masked: Any = None,
                        is_index_global_attn: Any = None, is_global_attn: bool = False, output_attentions: bool = False) -> Any:
     """What `LongformerSelfAttention.forward` gives of states (texts, tokens, hidden): tokens see their window and the global
-    ones, global tokens see all by projections of their own. Only padding differs, which no token sees.
-
-    Tokens are taken in blocks of half a window: the keys of a block are its own, its neighbours' and the global ones.
-    """
+    ones, global tokens see all by projections of their own. Only padding differs, which no token sees."""
     import torch
-    from torch.nn.functional import pad, scaled_dot_product_attention
+    from torch.nn.functional import scaled_dot_product_attention
 
     def heads(layer: Any, states: Any = hidden_states) -> Any:  # (texts, heads, tokens, size)
         return layer(states).unflatten(-1, (self.num_heads, self.head_dim)).transpose(1, 2)
 
     dropout, width = self.dropout if self.training else 0.0, self.one_sided_attn_window_size
-    count = hidden_states.shape[1] // width  # of blocks: transformers pads texts to a multiple of the window
+    near = _under_a_mask if hidden_states.shape[1] <= UNDER_A_MASK else _in_blocks
     end = int(is_index_global_attn.any(0).nonzero().max()) + 1 if is_global_attn else 0  # of the global tokens
-    local = pad(~(is_index_masked | is_index_global_attn), (width, width)).unfold(1, 3 * width, width)[:, :, None]
-    apart = torch.arange(3 * width, device=local.device) - width - torch.arange(width, device=local.device)[:, None]
-    near = local & (apart.abs() <= width) | (apart == 0)
-    seen = torch.cat([is_index_global_attn[:, None, None, :end].expand(-1, count, width, -1), near], -1)
-
-    def keys(states: Any) -> Any:  # of every block: (texts x blocks, heads, global tokens + 3 x width, size)
-        around = pad(states, (0, 0, width, width)).unfold(2, 3 * width, width).permute(0, 2, 1, 4, 3)
-        return torch.cat([states[:, None, :, :end].expand(-1, count, -1, -1, -1), around], 3).flatten(0, 1)
-
-    queries = heads(self.query).unflatten(2, (count, width)).transpose(1, 2).flatten(0, 1)
-    read = scaled_dot_product_attention(queries, keys(heads(self.key)), keys(heads(self.value)), seen.flatten(0, 1)[:, None],
-                                        dropout).unflatten(0, (-1, count)).transpose(1, 2).flatten(2, 3)
+    read = near(heads(self.query), heads(self.key), heads(self.value), is_index_masked, is_index_global_attn, end, width, dropout)
     if is_global_attn:
         whole = scaled_dot_product_attention(heads(self.query_global, hidden_states[:, :end]), heads(self.key_global),
                                              heads(self.value_global), ~is_index_masked[:, None, None], dropout)
         chosen = is_index_global_attn[:, None, :end, None]
         read = torch.cat([torch.where(chosen, whole, read[:, :, :end]), read[:, :, end:]], 2)
     return (read.transpose(1, 2).flatten(2),)
+
+
+def _under_a_mask(queries: Any, keys: Any, values: Any, masked: Any, is_global: Any, end: int, width: int, dropout: float) -> Any:
+    """Window and global tokens among all keys, (texts, heads, tokens, size): what is far costs time, but nothing is copied."""
+    import torch
+    from torch.nn.functional import scaled_dot_product_attention
+
+    places = torch.arange(queries.shape[2], device=queries.device)
+    apart = (places - places[:, None]).abs()
+    seen = (apart <= width) & ~masked[:, None] | is_global[:, None] | (apart == 0)
+    return scaled_dot_product_attention(queries, keys, values, seen[:, None], dropout)
+
+
+def _in_blocks(queries: Any, keys: Any, values: Any, masked: Any, is_global: Any, end: int, width: int, dropout: float) -> Any:
+    """The same in blocks of half a window: the keys of a block are its own, its neighbours' and the first `end`, among which the
+    global ones are."""
+    import torch
+    from torch.nn.functional import pad, scaled_dot_product_attention
+
+    tokens, count = queries.shape[2], -(-queries.shape[2] // width)
+    last = count * width - tokens  # places that the last block lacks
+    local = pad(~(masked | is_global), (width, width + last)).unfold(1, 3 * width, width)[:, :, None]
+    apart = torch.arange(3 * width, device=local.device) - width - torch.arange(width, device=local.device)[:, None]
+    near = local & (apart.abs() <= width) | (apart == 0)
+    seen = torch.cat([is_global[:, None, None, :end].expand(-1, count, width, -1), near], -1)
+
+    def around(states: Any) -> Any:  # of every block: (texts x blocks, heads, global tokens + 3 x width, size)
+        own = pad(states, (0, 0, width, width + last)).unfold(2, 3 * width, width).permute(0, 2, 1, 4, 3)
+        return torch.cat([states[:, None, :, :end].expand(-1, count, -1, -1, -1), own], 3).flatten(0, 1)
+
+    of_blocks = pad(queries, (0, 0, 0, last)).unflatten(2, (count, width)).transpose(1, 2).flatten(0, 1)
+    read = scaled_dot_product_attention(of_blocks, around(keys), around(values), seen.flatten(0, 1)[:, None], dropout)
+    return read.unflatten(0, (-1, count)).transpose(1, 2).flatten(2, 3)[:, :, :tokens]
