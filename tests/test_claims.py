@@ -244,3 +244,12 @@ def test_a_pair_that_these_parameters_leave_out_is_not_run(pair):
     line = claims.judge("chapter", {"first": claims.pair({"a": pair[0]}, "a", "b")}).data["claims"][0]
     assert (line["verdict"], line["evidence"]) == (UNTESTED, "needs b, which these parameters leave out")
     assert claims.pair({"a": 1, "b": 2}, "a", "b") == (1, 2)
+
+
+def test_a_claim_that_lacks_a_system_says_what_it_waits_for():
+    assert CLAIMS["newer-encoders-do-not-beat-bert/RoBERTa"].waits_for.endswith("and a GPU")
+    judged = claims.judge("first_stage", {"repbert-recall-near-doctttttquery": "needs docTTTTTquery",
+                                          "repbert-is-as-quick-as-words": "no times"})
+    assert {line["claim"]: line["reason"] for line in judged.data["claims"]} == {
+        "repbert-recall-near-doctttttquery": "needs docTTTTTquery; it waits for a generator of queries, which only the hub has",
+        "repbert-is-as-quick-as-words": "no times"}

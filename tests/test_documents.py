@@ -64,14 +64,15 @@ def test_a_longformer_is_made_from_the_same_start_or_was_pre_trained():
 
 def trained_to(*losses):
     """A model whose held-out loss went through these."""
-    log = {"steps": 9, "log": [{"step": number, "eval_loss": loss} for number, loss in enumerate(losses)]}
-    return SimpleNamespace(log=Value(log), size=4)
+    log = {"steps": 9, "pairs": 80, "evaluation_pairs": 8,
+           "log": [{"step": number, "eval_loss": loss} for number, loss in enumerate(losses)]}
+    return SimpleNamespace(log=Value(log), size=4, epochs=2)
 
 
 def test_a_model_that_learned_is_told_from_one_that_did_not():
     shown = documents.learning_table({"learns": trained_to(1.5, 0.25, 0.5), "guesses": trained_to(1.386, 1.386)})
-    assert cells(shown)[1:] == [["learns", "9", "1.500", "0.250", "0.500", "1.386"],
-                                ["guesses", "9", "1.386", "1.386", "1.386", "1.386"]]
+    assert cells(shown)[1:] == [["learns", "10", "2", "9", "1.500", "0.250", "0.500", "1.386"],
+                                ["guesses", "10", "2", "9", "1.386", "1.386", "1.386", "1.386"]]
 
 
 def test_an_answer_is_where_its_middle_is():

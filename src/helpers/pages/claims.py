@@ -48,6 +48,7 @@ class Claim:
     inference: str = ""
     control: str = ""
     per: str = "text"  # what a time is of: a text, a query, a triplet
+    waits_for: str = ""  # what a run needs that lacks one of its systems
     declared: str = ""  # the id in the file, of a claim over one of several rivals
     rival: str = ""  # that rival's name
 
@@ -134,7 +135,7 @@ def judge(chapter: str, measured: Mapping[str, Measured], *, backbone: str = "",
         found = of_claim(claim, measured[claim.declared])
         beside: dict[str, Any] = {"key": None}
         if isinstance(found, str):
-            verdict = Verdict(UNTESTED, reason=found)
+            verdict = Verdict(UNTESTED, reason=f"{found}; it waits for {claim.waits_for}" if claim.waits_for else found)
         else:
             systems, measure = found[:2], found.measure or claim.measure
             test = compare(claim, systems, measure)

@@ -48,9 +48,11 @@ def losses(model: DocumentReader) -> pd.Series:
 def learning_table(models: Mapping[str, DocumentReader]) -> Fragment:
     """Whether the models learned: the held-out loss of each before, at its lowest and at the end, beside that of a guess."""
     return page.records_table("Did the models learn? Loss on held-out training queries", [
-        {"model": name, "optimiser steps": count(model.log.value()["steps"]), "before": plain(line.iloc[0]),
-         "lowest": plain(line.min()), "at the end": plain(line.iloc[-1]), "of a guess": plain(math.log(model.size))}
-        for name, model in models.items() for line in [losses(model)]])
+        {"model": name, "queries": count(log["pairs"] // model.size // model.epochs),
+         "held out": count(log["evaluation_pairs"] // model.size), "optimiser steps": count(log["steps"]),
+         "before": plain(line.iloc[0]), "lowest": plain(line.min()), "at the end": plain(line.iloc[-1]),
+         "of a guess": plain(math.log(model.size))}
+        for name, model in models.items() for log, line in [(model.log.value(), losses(model))]])
 
 
 def first(tokens: int) -> str:
