@@ -230,7 +230,8 @@ EXAMPLES: dict[str, tuple[Interval | None, str]] = {
     AGREES: (Interval(0.06, 0.03, 0.09), "The interval lies on the side of zero that the study claims."),
     DISAGREES: (Interval(-0.05, -0.08, -0.02), "The interval lies on the other side of zero."),
     SMALL: (Interval(0.004, -0.016, 0.024),
-            f"The interval lies within the margin, {MARGIN} on either side of zero: so small a difference changes nothing."),
+            f"The 90 % interval lies within the margin, here {MARGIN} on either side of zero: so small a difference changes "
+            "nothing. This word comes before agrees and disagrees."),
     OPEN: (Interval(0.02, -0.03, 0.07), "The interval holds zero, and differences that would matter. The smallest that "
                                         "would have been seen stands beside the word."),
     UNTESTED: (None, "Not run, not trained, no treatment, or another thing was measured: the reason stands beside the word.")}
@@ -238,7 +239,7 @@ EXAMPLES: dict[str, tuple[Interval | None, str]] = {
 
 def examples() -> str:
     """A row for each word: an interval that leads to it, and why; and sliders that give an interval its word."""
-    rows = [[front_page.picture("the first less the second", own) if own else "nothing was measured", verdict_badge(word), why]
+    rows = [[front_page.picture("the first less the second", own) if own else "any, or none", verdict_badge(word), why]
             for word, (own, why) in EXAMPLES.items()]
     return table("Of a claim that one system ranks better than another", ("difference and its interval", "word", "why"), rows,
                  numeric_from=3).text + "\n\n" + filled("word_of.html")

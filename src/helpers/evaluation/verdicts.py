@@ -1,4 +1,4 @@
-"""Verdicts: five words, each of which follows from one interval.
+"""A verdict is one of five words, each of which follows from one interval.
 
 A claim is a difference of two systems, the first less the second, in a measure, with direction and margin, declared before its
 runs unless its note in `published/claims.yaml` says otherwise: the margin is half the published effect, and .01 at least; where
@@ -18,7 +18,7 @@ claim over several rivals is one claim for each. Claims are declared one by one 
 all their words chance would give is the scoreboard's (`false_discovery_rate`). Comparisons that are no claim have an interval and
 no word. The rules look at differences alone: whether a value lies above or below the published one changes no word.
 
-Whether a claim can be compared with its study, by what its backbone was before: one rule for all studies.
+One rule for all studies decides whether a claim can be compared with its study, by what its backbone was before.
 
 A bi-encoder that was trained on questions with their answers ranks well before any fine-tuning, so a claim on what a fine-tuning
 or a pre-training makes of a bi-encoder says little where it starts from one. What is known of backbones stands in
