@@ -79,7 +79,7 @@ def untaught(losses: pd.Series) -> str:
     line = stats.linregress(late.index.to_numpy(dtype=float), late.to_numpy())
     still = line.slope + float(special.stdtrit(len(late) - 2, 0.975)) * line.stderr < 0
     taken = -line.slope * (late.index[-1] - late.index[0])
-    return f"the held-out loss still falls at the end: {change(losses)}" if still and taken > fall / 10 else ""
+    return f"the held-out loss still falls over the latter half: {change(late)}" if still and taken > fall / 10 else ""
 
 
 def levelled(line: pd.Series) -> bool:
