@@ -14,11 +14,11 @@ import pandas as pd
 
 from helpers import paths
 from helpers.data.collection_base import Collection, Text
-from helpers.data.lines import content_digest
+from helpers.data.lines import DAMAGE, damaged, open_bytes
 from helpers.data.runs import cut, read_trec
 from helpers.data.texts import Texts
 from helpers.errors import BadInput
-from helpers.steps import Step, kind, ledger, step
+from helpers.steps import Step, digests, kind, ledger, recipe, step
 from helpers.steps.store import fingerprint
 
 LIST = paths.PUBLISHED / "elsewhere.yaml"
@@ -58,7 +58,11 @@ class Folder(Collection):
 
     def text_digest(self, unit: str) -> str:
         """SHA-256 of the file's content, unpacked, so that packing it changes nothing, and of the unit's name."""
-        return content_digest(self.sources("texts", unit)[0], unit)
+        file = self.sources("texts", unit)[0]
+        try:
+            return recipe.sha256(digests.sha256(file, open_bytes) + unit)
+        except DAMAGE as error:
+            raise damaged(file, error) from None
 
     def _listed(self, unit: str, split: str) -> dict[str, Any] | None:
         digest = self.part("qrels", unit, split).digest
@@ -120,12 +124,6 @@ class File:
         return {"data": ["file", str(place)], "digest": fingerprint(self.path) if self.path.is_file() else known_file(self.path)}
 
     @property
-    def is_known(self) -> bool:
-        """Whether its content is that of a file of a listed collection."""
-        digest = self.recipe()["digest"]
-        return any(digest in own["files"].values() for own in listed().values())
-
-    @property
     def is_here(self) -> bool:
         """Whether it can be read."""
         return self.path.is_file()
@@ -150,7 +148,8 @@ def external_run(path: str, queries: Step, depth: int, store: Step | None = None
     """The run in a TREC file, for the given queries, cut at `depth`; the documents of a file that the book does not know
     must be in the text store."""
     file = File(path)
-    return trec_run(file, queries, depth, None if file.is_known else store)
+    known = any(file.recipe()["digest"] in own["files"].values() for own in listed().values())
+    return trec_run(file, queries, depth, None if known else store)
 
 
 @step(version=1, form="run")

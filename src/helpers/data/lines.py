@@ -12,7 +12,6 @@ from typing import Any
 import pandas as pd
 
 from helpers.errors import BadInput
-from helpers.steps import digests, recipe
 
 SIGNS = ("\\s\x00-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800"
          "\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e0fff")  # blanks, control characters, what has no width
@@ -104,14 +103,6 @@ def number(text: str) -> float:
 def damaged(file: Path, error: BaseException, line: int | None = None) -> BadInput:
     """What one of `DAMAGE` means for the reader."""
     return BadInput(f"the gzip file is damaged ({error})", file=file, line=line, mend="fetch it again")
-
-
-def content_digest(file: Path, unit: str) -> str:
-    """SHA-256 of a file's content, unpacked, so that packing it changes nothing, and of a unit's name."""
-    try:
-        return recipe.sha256(digests.sha256(file, open_bytes) + unit)
-    except DAMAGE as error:
-        raise damaged(file, error) from None
 
 
 def json_lines(file: Path) -> Iterator[Any]:

@@ -169,14 +169,10 @@ def joined(articles: list[Article], splits: dict[str, str], seed: int) -> list[J
 
 def runs_of(articles: list[Article], random: Random) -> tuple[list[list[Article]], list[Article]]:
     """The longest beginning of the articles that can be cut into documents, cut; and the rest."""
-    words = [words_of(article) for article in articles]
+    words = [len(" ".join([article["title"], *(text for section in article["sections"] for text in section.values())]).split())
+             for article in articles]
     end, cuts = next((end, cuts) for end in range(len(words), -1, -1) if (cuts := sizes(words[:end], random)) is not None)
     return [articles[stop - size:stop] for size, stop in zip(cuts, accumulate(cuts), strict=True)], articles[end:]
-
-
-def words_of(article: Article) -> int:
-    """The words of title, headings and texts."""
-    return len(" ".join([article["title"], *(text for section in article["sections"] for text in section.values())]).split())
 
 
 def sizes(words: list[int], random: Random) -> list[int] | None:
