@@ -106,10 +106,11 @@ class Step:
             entry, source = self.lookup()  # another process may have finished it while this one waited
             if entry is not None:
                 return entry, source
-            store.sweep(self.name, self.key)
             shards = _of_one_class(store, self.name, parts)
             entries = {part.key: part.entry() for part in self.inputs()}
-            inputs, loaded = [entries[part.key] for part in self.inputs()], functools.partial(_loaded, entries)
+            inputs = [entries[part.key] for part in self.inputs()]
+            loaded = lambda part: (registry.FORMS[part.definition.form].load(entries[part.key].folder)
+                                   if isinstance(part, Step) else part)
             resolved = {} if shards else {name: recipe.replaced(value, loaded) for name, value in self.arguments.items()}
             started, clock = ledger.now(), time.perf_counter()
             ledger.progress(self.definition.in_words)
@@ -205,11 +206,6 @@ def _of_one_class(store: Store, of: str, parts: Sequence[tuple[str, str]]) -> li
         raise BadInput(f"workers computed the shards of {of} in different arithmetic: {', '.join(sorted(classes))}",
                        mend="let workers of one kind do it, or set BOOK_DEVICE=cpu and BOOK_DTYPE=fp32")
     return entries
-
-
-def _loaded(entries: dict[str, Entry], part: Any) -> Any:
-    """The value of an input step; data as it is."""
-    return registry.FORMS[part.definition.form].load(entries[part.key].folder) if isinstance(part, Step) else part
 
 
 def step(version: int, form: str, network: bool = False, timing: bool = False,

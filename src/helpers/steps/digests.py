@@ -42,7 +42,7 @@ def sha256(file: Path, opened: Callable[[Path], Any] = plainly) -> str:
 def once(name: Any, files: list[Path], compute: Callable[[], str]) -> str:
     """A digest of a name that is computed from these files, once for each of their states; without files, every time."""
     found = tuple(states(files).items())
-    if not found or not all(_is_settled(state) for _, state in found):
+    if not found or any(state is None or time.time_ns() - state[-1] < SETTLED for _, state in found):
         return compute()
     if (name, found) not in KNOWN:
         KNOWN[name, found] = compute()
@@ -59,7 +59,3 @@ def taken(file: Path, opened: Callable[[Path], Any] = plainly) -> str:
         while block := stream.read(BLOCK):
             digest.update(block)
     return digest.hexdigest()
-
-
-def _is_settled(state: State | None) -> bool:
-    return state is not None and time.time_ns() - state[-1] >= SETTLED

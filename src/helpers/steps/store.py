@@ -81,6 +81,8 @@ class Store:
         """
         target = self.place(name, key) / manifest["numerics"]
         target.parent.mkdir(parents=True, exist_ok=True)
+        for leftover in target.parent.glob(".work-*"):  # of a run that was killed
+            shutil.rmtree(leftover, ignore_errors=True)
         work = target.parent / f".work-{secrets.token_hex(8)}"
         work.mkdir()
         try:
@@ -124,11 +126,6 @@ class Store:
     def remove(self, name: str, key: str) -> None:
         """Remove all entries of a key, if there are any."""
         shutil.rmtree(self.place(name, key), ignore_errors=True)
-
-    def sweep(self, name: str, key: str) -> None:
-        """Remove what a killed run left behind (the caller holds the key's lock)."""
-        for leftover in self.place(name, key).glob(".work-*"):
-            shutil.rmtree(leftover, ignore_errors=True)
 
 
 def line_of(manifest: dict[str, Any]) -> str:
