@@ -49,7 +49,7 @@ class Condenser(nn.Module):
         self.output = WordOutput(encoder.config)
         self.head = nn.ModuleList(BertLayer(encoder.config) for _ in range(head_layers))
         for made in (self.output, self.head):
-            made.apply(self._initialised)
+            made.apply(encoder._init_weights)  # BERT's own
 
     def forward(self, input_ids: Any, attention_mask: Any, labels: Any, head_ids: Any = None, head_labels: Any = None) -> Any:
         """The sum of both losses (equation 12), and what the evaluation needs.
@@ -98,12 +98,6 @@ class Condenser(nn.Module):
         for layer in self.head:
             states = layer(states, attention_mask=unseen)
         return states
-
-    def _initialised(self, module: nn.Module) -> None:
-        """BERT's own initialisation."""
-        if isinstance(module, nn.Linear):
-            module.weight.data.normal_(mean=0.0, std=self.encoder.config.initializer_range)
-            module.bias.data.zero_()
 
 
 def summed(labels: Any, *of_pieces: Any) -> Any:
