@@ -12,7 +12,7 @@ from helpers.data.collection_base import Text
 from helpers.data.texts import split_of, splits_of
 from helpers.data.windows import doc_of, duo_ids
 from helpers.encoders import bi_encoder as module
-from helpers.reranking.duo import DUOS, compared, duo_groups, duo_scores, in_pairs, reordered
+from helpers.reranking.duo import DUOS, compared, duo_groups, duo_scores, in_pairs, order_by
 from helpers.reranking.losses import total
 from helpers.systems.pairwise_reranker import PairwiseReranker, duobert
 from helpers.systems.recipe import recipe
@@ -77,10 +77,9 @@ def test_the_authors_kind_of_pairs_holds_a_relevant_text_and_all_pairs_have_prob
 
 
 def test_the_first_are_reordered_and_a_tie_keeps_the_order_before():
-    ranking = run_of(q1="abcd")
-    assert reordered(ranking, [1.0, 2.0, 1.0])["doc_id"].tolist() == ["b", "a", "c", "d"]
-    scores = reordered(ranking, [-3.0, -2.0])["score"].tolist()
-    assert scores == [-2.0, -3.0, -4.0, -5.0]
+    assert order_by([1.0, 2.0, 1.0], 4)[0].tolist() == [1, 0, 2, 3]
+    _, scores = order_by([-3.0, -2.0], 4)
+    assert scores.tolist() == [-2.0, -3.0, -4.0, -5.0]
 
 
 def test_a_run_in_pairs():

@@ -10,9 +10,7 @@ from helpers.errors import BadInput
 from helpers.networks import encoder
 from helpers.pages import carried
 from helpers.steps import Step, fresh_since
-from helpers.steps.pack import Plan
-from helpers.steps.pack import pack as written
-from helpers.steps.pack import unpack as entered
+from helpers.steps import pack as packs
 from helpers.systems.evaluated import Evaluation
 from press import build as building
 from press import chapters, dry_run, execute, explain, generated, printed, side_by_side, variants
@@ -112,10 +110,10 @@ def pack(name: str, folder: Path, profile: str, given: dict[str, str], part: int
     below = {part.key for step in run.missing.values() for part in step.inputs()}
     wanted = [step for key, step in run.missing.items() if key not in below and not _measures(step)]
     if only_list:
-        plan = Plan.of(wanted)
+        plan = packs.Plan.of(wanted)
         yield from (f"{step.name} {key[:10]}" + " comes back" * (key in plan.wanted) for key, step in plan.steps.items())
         return
-    steps = written(wanted, folder, part * 2**20)["steps"]
+    steps = packs.pack(wanted, folder, part * 2**20)["steps"]
     size = sum(file.stat().st_size for file in folder.iterdir())
     yield (f"{len(steps)} steps, {sum(step['wanted'] for step in steps)} of which come back, in {size / 2**20:.0f} MiB: {folder}."
            " There: tar xf code.tar; PYTHONPATH=src python -m helpers.steps.work part-*.tar --minutes 12 --out done")
@@ -131,7 +129,7 @@ def _measures(step: Step) -> bool:
 def unpack(folder: Path) -> Iterator[str]:
     """Put into the store what `helpers.steps.work` wrote into a folder."""
     import_all()
-    yield from entered(folder)
+    yield from packs.unpack(folder)
 
 
 def files(word: str = "") -> list[str]:

@@ -42,12 +42,6 @@ class Plan:
         return total([one.seconds for one in self.expected])
 
 
-def is_large(page: PageRequest) -> bool:
-    """Whether a page is of a collection so large that no earlier computation tells its time."""
-    large = paths.listed(paths.PUBLISHED / "scale.yaml")["collections"]
-    return any(text.partition("[")[0] in large for text in fetching.texts_in(page.values))
-
-
 def plan(chapter: str, profile: str, given: dict[str, str], known: Catalogue | None = None) -> Plan:
     """What making a page (see `execute.request`) would take if it is out of date; with `BOOK_FRESH` everything is computed anew.
 
@@ -60,7 +54,9 @@ def plan(chapter: str, profile: str, given: dict[str, str], known: Catalogue | N
     if absent := fetching.absent(request.values):
         return Plan(request, False, tuple(absent))
     known = catalogue() if known is None else known
-    run, expected, large = dry_run.of_chapter(chapter, request.values, known), [], is_large(request)
+    run, expected = dry_run.of_chapter(chapter, request.values, known), []
+    collections = paths.listed(paths.PUBLISHED / "scale.yaml")["collections"]  # so large that no earlier one tells the time
+    large = any(text.partition("[")[0] in collections for text in fetching.texts_in(request.values))
     for step in run.missing.values():
         near = nearest(step.recipe(), known.get(step.name, []))
         expected.append(Expected(step, None if large or near is None else near.seconds))

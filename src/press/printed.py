@@ -93,21 +93,13 @@ DROPPED = ("script", "noscript", "a.headerlink", "div.toctree-wrapper", "div.cel
 URL = re.compile(r"url\(\s*['\"]?#([^'\")]+)['\"]?\s*\)")
 
 
-def contents() -> list[tuple[str, list[str]]]:
-    """The book's parts in order, each with the names of its pages; the first part holds the first page alone.
-
-    Variants are not among them: the printed book is the baseline.
-    """
-    toc = yaml_of(paths.BOOK / "_toc.yml")
-    return [("", [toc["root"]]), *((part["caption"], [page["file"] for page in part["chapters"]]) for part in toc["parts"])]
-
-
 def write_whole(html: Path, target: Path, front: str) -> Path:
     """Write the whole book of a folder of rendered pages into a file; `front` is HTML below the title: authors, version, commit.
 
-    BadInput if a page of the contents has not been rendered.
+    Variants are not in it: the printed book is the baseline. BadInput if a page of the contents has not been rendered.
     """
-    parts, rendered = contents(), os.path.relpath(html, target.parent)
+    toc, rendered = yaml_of(paths.BOOK / "_toc.yml"), os.path.relpath(html, target.parent)
+    parts = [("", [toc["root"]]), *((part["caption"], [page["file"] for page in part["chapters"]]) for part in toc["parts"])]
     known = {page for _, pages in parts for page in pages}
     body, entries = [], []
     for caption, pages in parts:

@@ -102,12 +102,6 @@ def order_by(scores: Sequence[float] | np.ndarray, length: int) -> tuple[np.ndar
     return order, np.concatenate([scores, below])[order]
 
 
-def reordered(ranking: pd.DataFrame, scores: Sequence[float] | np.ndarray) -> pd.DataFrame:
-    """A query's ranking with its first documents by these scores (`order_by`)."""
-    order, values = order_by(scores, len(ranking))
-    return ranking.iloc[order].assign(score=values).reset_index(drop=True)
-
-
 def comparisons(pairs: pd.DataFrame, run: pd.DataFrame, first: int) -> dict[Any, np.ndarray]:
     """By query, the `pair_probabilities` of its first documents in the run, as `duo_scores` reads them; NaN for others."""
     places = {query: {doc_id: place for place, doc_id in enumerate(own.head(first))}

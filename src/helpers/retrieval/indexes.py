@@ -20,7 +20,7 @@ from helpers.data.windows import windows
 from helpers.errors import BadInput
 from helpers.networks.backbone import Backbone
 from helpers.retrieval import java
-from helpers.steps import Step, step
+from helpers.steps import step
 
 INDEXING_THREADS = "2"
 BUFFER = "64"  # MB of an index that are in memory before they are written
@@ -169,12 +169,6 @@ def index_names(collection: str, unit: str) -> tuple[str, str] | None:
 @functools.cache
 def _table() -> dict[str, Any]:
     return paths.listed(TABLE)
-
-
-def index_of(collection: str, unit: str) -> Step | None:
-    """The prebuilt index of a collection's texts as a step; None if there is none."""
-    named = index_names(collection, unit)
-    return None if named is None else prebuilt_index(*named)
 
 
 @step(version=1, form="folder")

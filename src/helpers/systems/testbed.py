@@ -75,7 +75,8 @@ class Testbed:
 
         Anserini's index of MS MARCO's documents holds url, title and body, ours title and body: their runs differ a little.
         """
-        return indexes.index_of(with_relevance(self.collection)[0], self.unit) or text_index(self.store)
+        prebuilt = indexes.index_names(with_relevance(self.collection)[0], self.unit)
+        return indexes.prebuilt_index(*prebuilt) if prebuilt else text_index(self.store)
 
     @property
     def query_step(self) -> Step:
