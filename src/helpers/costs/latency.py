@@ -19,7 +19,7 @@ from helpers.data.windows import WindowTokens, duo_ids, pair_ids, query_ids
 from helpers.encoders.embeddings import PASSAGES, WORDS, WholeTexts, max_sim
 from helpers.encoders.nearest_neighbours import EXACT, build, one_thread
 from helpers.networks.backbone import Backbone, read_tokenizer
-from helpers.networks.encoder import PASSAGE, QUERY, Encoder, wrapped
+from helpers.networks.encoder import PASSAGE, QUERY, Encoder, wrapped, wrapped_texts
 from helpers.networks.inference import load_scorer, logits
 from helpers.retrieval import java
 from helpers.retrieval.bm25 import search, searcher_of
@@ -72,8 +72,7 @@ def dense_work(texts: list[str], depth: int, passages: Path, query_length: int, 
     index = build(EXACT, vectors, M=0, seed=0)
 
     def encode(text: str) -> np.ndarray:
-        ids = query_ids(reader.tokenizer, [text], query_length)[0]
-        return reader.vectors([wrapped(reader.tokenizer, ids, query_length)], QUERY)
+        return reader.vectors(wrapped_texts(reader.tokenizer, [text], query_length), QUERY)
 
     def search(queries: list[np.ndarray]) -> float:
         with one_thread():
@@ -159,8 +158,7 @@ def max_sim_latency(backbone: Backbone, run: pd.DataFrame, queries: pd.DataFrame
                                                     for name in names], PASSAGE), strict=True))
 
     def encode(query: str) -> np.ndarray:
-        ids = query_ids(encoder.tokenizer, [asked[query]], query_length)[0]
-        return encoder.token_vectors([wrapped(encoder.tokenizer, ids, query_length)], QUERY)[0]
+        return encoder.token_vectors(wrapped_texts(encoder.tokenizer, [asked[query]], query_length), QUERY)[0]
 
     vectors = {query: encode(query) for query in lists.index}
 

@@ -11,9 +11,9 @@ import pandas as pd
 from helpers.data.collection_base import Text
 from helpers.data.runs import COLUMNS, cut, ranked
 from helpers.data.texts import Texts, relevant_places, write_store
-from helpers.data.windows import WindowTokens, query_ids, windows
+from helpers.data.windows import WindowTokens, windows
 from helpers.networks.backbone import Backbone
-from helpers.networks.encoder import PASSAGE, QUERY, Encoder, WholeModel, bi_encoder, wrapped
+from helpers.networks.encoder import PASSAGE, QUERY, Encoder, WholeModel, bi_encoder, wrapped, wrapped_texts
 from helpers.networks.inference import AT_ONCE
 from helpers.steps import Shards, Step, step
 
@@ -73,8 +73,7 @@ def query_embeddings(queries: pd.DataFrame, backbone: Backbone, pooling: str, no
                      query_length: int, model: Path | None = None, *, folder: Path) -> None:
     """Encode queries: `queries.npy`, float32 (queries, dimensions), in the frame's order."""
     encoder = Encoder(backbone, model, pooling, normalise, token_types)
-    ids = query_ids(encoder.tokenizer, list(queries["text"]), query_length)
-    np.save(folder / QUERIES, encoder.vectors([wrapped(encoder.tokenizer, row, query_length) for row in ids], QUERY))
+    np.save(folder / QUERIES, encoder.vectors(wrapped_texts(encoder.tokenizer, queries["text"], query_length), QUERY))
 
 
 @step(version=1, form="json")
@@ -186,15 +185,15 @@ def dense_window_scores(backbone: Backbone, run: pd.DataFrame, queries: pd.DataF
     chapter that fine-tunes it.
     """
     encoder, reader = Encoder(backbone, None, "mean", normalise=True, token_types=False), WindowTokens(tokens, store)
-    wrap = lambda ids: wrapped(encoder.tokenizer, ids, max_length)
-    vectors = encoder.vectors([wrap(ids) for ids in query_ids(encoder.tokenizer, list(queries["text"]), max_length)], QUERY)
-    of_query = dict(zip(queries["query_id"], vectors, strict=True))
+    asked = encoder.vectors(wrapped_texts(encoder.tokenizer, queries["text"], max_length), QUERY)
+    of_query = dict(zip(queries["query_id"], asked, strict=True))
     stream = ((query, window) for query, doc_id in cut(run, candidates)[["query_id", "doc_id"]].itertuples(index=False)
               for window in reader.windows_of(doc_id))
     rows: list[tuple[str, str, float]] = []
     while pairs := list(islice(stream, AT_ONCE)):
         windows = list(dict.fromkeys(window for _, window in pairs))
-        vectors = encoder.vectors([wrap(reader[window]) for window in windows], PASSAGE, progress="windows encoded")
+        read = [wrapped(encoder.tokenizer, reader[window], max_length) for window in windows]
+        vectors = encoder.vectors(read, PASSAGE, progress="windows encoded")
         of_window = dict(zip(windows, vectors, strict=True))
         rows += [(query, window, float(of_query[query] @ of_window[window])) for query, window in pairs]
     return pd.DataFrame(rows, columns=COLUMNS)
@@ -216,9 +215,8 @@ def max_sim_run(backbone: Backbone, run: pd.DataFrame, queries: pd.DataFrame, st
     included.
     """
     encoder, texts = Encoder(backbone, model, "mean", normalise=True, token_types=False), WholeTexts(tokens, store)
-    asked = query_ids(encoder.tokenizer, list(queries["text"]), query_length)
-    of_query = dict(zip(queries["query_id"], encoder.token_vectors(
-        [wrapped(encoder.tokenizer, ids, query_length) for ids in asked], QUERY), strict=True))
+    asked = encoder.token_vectors(wrapped_texts(encoder.tokenizer, queries["text"], query_length), QUERY)
+    of_query = dict(zip(queries["query_id"], asked, strict=True))
     askers = cut(run, candidates).groupby("doc_id")["query_id"].agg(list)
     known = ((n, text.doc_id) for n, text in enumerate(Texts(store)) if text.doc_id in askers.index)
     places, names = zip(*known, strict=True)

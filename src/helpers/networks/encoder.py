@@ -1,7 +1,7 @@
 """The encoder of a bi-encoder: loading it, its inputs, pooling, texts as vectors; and models of others, read and written."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from helpers.data import hub
+from helpers.data.windows import query_ids
 from helpers.errors import BadInput
 from helpers.networks.backbone import AS_TEXT, FILES, TRAINED_FROM, Backbone, attention, configuration, resolve
 from helpers.networks.inference import mask_of, padded, run_batches
@@ -85,6 +86,11 @@ def has_token_types(model: Any) -> bool:
 def wrapped(tokenizer: Any, ids: Sequence[int] | np.ndarray, length: int) -> list[int]:
     """[CLS] ids [SEP], cut to `length` tokens (Zhan et al. 2020, equation 1; every text is a sentence A in David 2020)."""
     return [tokenizer.cls_token_id, *(int(n) for n in ids[:length - 2]), tokenizer.sep_token_id]
+
+
+def wrapped_texts(tokenizer: Any, texts: Iterable[str], length: int) -> list[list[int]]:
+    """Queries or sentences as ids with special tokens, cut to `length` tokens."""
+    return [wrapped(tokenizer, ids, length) for ids in query_ids(tokenizer, list(texts), length)]
 
 
 def inputs(rows: Sequence[Sequence[int]], pad: int, segment: int | None = None) -> dict[str, Any]:

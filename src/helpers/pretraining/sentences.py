@@ -13,11 +13,10 @@ import pandas as pd
 
 from helpers.data.collection_base import Text
 from helpers.data.texts import Texts, write_store
-from helpers.data.windows import query_ids
 from helpers.errors import BadInput
 from helpers.networks import fine_tuning
 from helpers.networks.backbone import Backbone, attention
-from helpers.networks.encoder import QUERY, Encoder, build, inputs, wrapped
+from helpers.networks.encoder import QUERY, Encoder, build, inputs, wrapped_texts
 from helpers.networks.fine_tuning import Schedule, Training, by_name
 from helpers.steps import step
 
@@ -177,7 +176,7 @@ def _trained_vectors(train: pd.DataFrame, test: pd.DataFrame, columns: Sequence[
     tokenizer = backbone.tokenizer()
     fine_tuning.seed_everything(schedule.seed)
     encoder = build(backbone, start, 0.0, attn_implementation=attention())
-    sides = [[rows(tokenizer, frame[column], schedule.max_length) for column in columns] for frame in (train, test)]
+    sides = [[wrapped_texts(tokenizer, frame[column], schedule.max_length) for column in columns] for frame in (train, test)]
     read = trim(encoder, tokenizer.pad_token_id, [ids for side in sides for texts in side for ids in texts])
     trained, tested = ([[read(ids) for ids in texts] for texts in side] for side in sides)
     if schedule.epochs:
@@ -192,11 +191,6 @@ def _trained_vectors(train: pd.DataFrame, test: pd.DataFrame, columns: Sequence[
         encoder.save_pretrained(folder)
         reader = Encoder(backbone, Path(folder), pooling, normalise=False, token_types=False)
         return [reader.vectors(texts, QUERY) for texts in tested]
-
-
-def rows(tokenizer: Any, sentences: Iterable[str], max_length: int) -> list[list[int]]:
-    """Sentences as ids with special tokens, cut at `max_length`."""
-    return [wrapped(tokenizer, ids, max_length) for ids in query_ids(tokenizer, list(sentences), max_length)]
 
 
 def trim(encoder: Any, pad: int, texts: Iterable[Sequence[int]]) -> Callable[[Sequence[int]], list[int]]:
