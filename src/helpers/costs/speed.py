@@ -14,21 +14,8 @@ import pandas as pd
 
 from helpers.costs.timing import always, clocked, interleave
 from helpers.data.windows import WindowTokens, pair_ids, query_ids
+from helpers.encoders import nearest_neighbours as dense
 from helpers.encoders.embeddings import PASSAGES, QUERIES
-from helpers.encoders.nearest_neighbours import (
-    DEPTH,
-    EXACT,
-    NO_SETTING,
-    WHOLE,
-    build,
-    compressed,
-    neighbours,
-    one_thread,
-    recall,
-    resized,
-    settings,
-    tune,
-)
 from helpers.networks import fine_tuning
 from helpers.networks.backbone import Backbone, attention, configuration
 from helpers.networks.inference import TOKEN_BUDGET, batches, probabilities, ready
@@ -154,7 +141,7 @@ def search_speed(passages: Path, query_vectors: Path, size: int, M: int, ef_sear
     All indexes are in memory at once: at 100,000 vectors of 384 dimensions 0.5 GB.
 
     Args:
-        size: vectors searched, see `enlargement.resized`.
+        size: vectors searched, see `nearest_neighbours.resized`.
         M: links of a vector in HNSW's graph.
         noise: of synthetic vectors.
         seed: of sample and noise, and of both indexes.
@@ -170,18 +157,18 @@ def search_speed(passages: Path, query_vectors: Path, size: int, M: int, ef_sear
     vectors, queries = np.load(passages / PASSAGES, mmap_mode="r"), np.load(query_vectors / QUERIES)
     if known is not None:
         vectors = vectors[np.sort(np.random.default_rng(seed).permutation(len(vectors))[:known])]
-    collection, real = resized(vectors, size, noise, seed), min(size, len(vectors))
-    cases = settings(ef_search, nprobe)
-    with one_thread():
+    collection, real = dense.resized(vectors, size, noise, seed), min(size, len(vectors))
+    cases = dense.settings(ef_search, nprobe)
+    with dense.one_thread():
         built, build_seconds = dict[str, Any](), dict[str, float]()
         for kind in dict.fromkeys(kind for kind, _ in cases):
-            build_seconds[kind], built[kind] = clocked(partial(build, kind, collection, M, seed), time.thread_time)
-            if kind == EXACT:  # it holds the vectors: no second copy
+            build_seconds[kind], built[kind] = clocked(partial(dense.build, kind, collection, M, seed), time.thread_time)
+            if kind == dense.EXACT:  # it holds the vectors: no second copy
                 collection = faiss.rev_swig_ptr(built[kind].get_xb(), collection.size).reshape(collection.shape)
-        truth = neighbours(built[EXACT], EXACT, NO_SETTING, queries)[0]
+        truth = dense.neighbours(built[dense.EXACT], dense.EXACT, dense.NO_SETTING, queries)[0]
         rows, speeds = [], rates(built, cases, queries, timed, rounds)
         for kind, setting in cases:
-            share = recall(neighbours(built[kind], kind, setting, queries)[0], truth)
+            share = dense.recall(dense.neighbours(built[kind], kind, setting, queries)[0], truth)
             rows.append({"kind": kind, "setting": setting, "size": size, "real": real, "recall": float(share.mean()),
                          "recall_error": float(share.std(ddof=1) / np.sqrt(len(share))) if len(share) > 1 else 0.0,
                          **speeds[kind, setting], "build": build_seconds[kind], "bytes": stored_bytes(built[kind])})
@@ -205,11 +192,11 @@ def rates(built: dict[str, Any], cases: list[tuple[str, int]], queries: np.ndarr
     parts = {"alone": [queries[n:n + 1] for n in range(min(alone, len(queries)))], "together": [queries]}
 
     def searching(kind: str, setting: int, how: str) -> Callable[[], None]:
-        tune(built[kind], kind, setting)
+        dense.tune(built[kind], kind, setting)
 
         def work() -> None:
             for vectors in parts[how]:
-                built[kind].search(vectors, DEPTH)
+                built[kind].search(vectors, dense.DEPTH)
 
         return work
 
@@ -230,13 +217,13 @@ def compressed_speed(passages: Path, query_vectors: Path, codes: list[str], time
         learning the code and of encoding all vectors; queries a second, `alone` and `together`, as in `search_speed`.
     """
     vectors, queries = np.load(passages / PASSAGES), np.load(query_vectors / QUERIES)
-    names = list(dict.fromkeys([WHOLE, *codes]))
-    with one_thread():
-        timings = {code: clocked(partial(compressed, code, vectors, seed), time.thread_time) for code in names}
+    names = list(dict.fromkeys([dense.WHOLE, *codes]))
+    with dense.one_thread():
+        timings = {code: clocked(partial(dense.compressed, code, vectors, seed), time.thread_time) for code in names}
         built = {code: index for code, (_, index) in timings.items()}
-        truth = neighbours(built[WHOLE], WHOLE, NO_SETTING, queries)[0]
-        speeds = rates(built, [(code, NO_SETTING) for code in names], queries, timed, rounds)
+        truth = dense.neighbours(built[dense.WHOLE], dense.WHOLE, dense.NO_SETTING, queries)[0]
+        speeds = rates(built, [(code, dense.NO_SETTING) for code in names], queries, timed, rounds)
         return pd.DataFrame([
-            {"code": code, "recall": float(recall(neighbours(index, code, NO_SETTING, queries)[0], truth).mean()),
-             "bytes": int(index.sa_code_size()), "build": timings[code][0], **speeds[code, NO_SETTING]}
-            for code, index in built.items()])
+            {"code": code, "recall": float(dense.recall(found, truth).mean()), "bytes": int(index.sa_code_size()),
+             "build": timings[code][0], **speeds[code, dense.NO_SETTING]}
+            for code, index in built.items() for found in [dense.neighbours(index, code, dense.NO_SETTING, queries)[0]]])

@@ -30,16 +30,8 @@ from helpers.data.windows import WHOLE
 from helpers.networks import backbone
 from helpers.networks.longformer import lengthened, longformer_of
 from helpers.registry import Registry
+from helpers.reranking import parade
 from helpers.reranking.listwise import ListwiseTraining
-from helpers.reranking.parade import (
-    aggregation_of,
-    group_run,
-    parade,
-    parade_log,
-    parade_run,
-    whole_parade,
-    window_states,
-)
 from helpers.steps import Step
 from helpers.systems.rerankers import ListwiseReranker, WarmUp
 from helpers.systems.testbed import OVERLAP, WORDS, Testbed
@@ -174,13 +166,13 @@ class Parade:
     @property
     def groups(self) -> Step:
         """A relevant document of each query with others, as a run."""
-        return group_run(replace(self.reader, words=WHOLE, overlap=0).groups)
+        return parade.group_run(replace(self.reader, words=WHOLE, overlap=0).groups)
 
     def states(self, bed: Testbed, run: Step, candidates: int) -> Step:
         """The states of the run's top documents."""
         model = self.both if self.whole else (self.reader.start or self.reader).model
-        return window_states(model, run, bed.query_step, bed.store, self._tokens(bed), candidates, self.reader.max_length,
-                             self.reader.query_length)
+        return parade.window_states(model, run, bed.query_step, bed.store, self._tokens(bed), candidates,
+                                    self.reader.max_length, self.reader.query_length)
 
     def _tokens(self, bed: Testbed) -> Step:
         own = replace(bed, words=self.reader.words, overlap=self.reader.overlap)
@@ -190,23 +182,25 @@ class Parade:
     def both(self) -> Step:
         """The folder of the cross-encoder and the aggregation that learned together."""
         bed, begun = self.reader.bed, replace(self, whole=0)
-        return whole_parade(self.groups, bed.query_step, bed.store, self._tokens(bed), backbone.resolve(self.reader.backbone),
-                            (self.reader.start or self.reader).model, begun.model, self.losses, self.held_out, self.whole,
-                            **replace(self.reader, seed=self.seed).settings(ListwiseTraining))
+        return parade.whole_parade(self.groups, bed.query_step, bed.store, self._tokens(bed),
+                                   backbone.resolve(self.reader.backbone), (self.reader.start or self.reader).model, begun.model,
+                                   self.losses, self.held_out, self.whole,
+                                   **replace(self.reader, seed=self.seed).settings(ListwiseTraining))
 
     @functools.cached_property
     def model(self) -> Step:
         """The folder of the aggregation."""
         if self.whole:
-            return aggregation_of(self.both)
+            return parade.aggregation_of(self.both)
         states = self.states(self.reader.bed, self.groups, self.reader.size)
-        return parade(states, self.groups, self.how, self.losses, self.learning_rate, self.epochs, self.held_out, self.seed)
+        return parade.parade(states, self.groups, self.how, self.losses, self.learning_rate, self.epochs, self.held_out,
+                             self.seed)
 
     @property
     def log(self) -> Step:
         """The losses over the training."""
-        return parade_log(self.model)
+        return parade.parade_log(self.model)
 
     def run(self, bed: Testbed, run: Step, candidates: int) -> Step:
         """The run's top documents in its order."""
-        return parade_run(self.states(bed, run, candidates), self.model)
+        return parade.parade_run(self.states(bed, run, candidates), self.model)

@@ -25,22 +25,7 @@ from helpers.networks.fine_tuning import RankerTraining, Trained, training_log
 from helpers.pretraining.masking import corpus
 from helpers.pretraining.sentences import next_sentences, sentence_queries, sentence_store
 from helpers.pretraining.training import narrowed_encoder
-from helpers.reranking.groups import (
-    answered_groups,
-    groups_in_common,
-    labelled_groups,
-    pseudo_queries,
-    random_texts,
-    ranked_groups,
-    teacher_groups,
-)
-from helpers.reranking.listwise import (
-    ListwiseTraining,
-    candidate_windows,
-    early_stopped,
-    listwise_cross_encoder,
-    pointwise_cross_encoder,
-)
+from helpers.reranking import groups, listwise
 from helpers.reranking.losses import LOSSES
 from helpers.reranking.rerank import window_logits, window_scores
 from helpers.retrieval.bm25 import K1, B
@@ -54,7 +39,7 @@ NEGATIVES = {"bm25": ("bm25",), "dense": ("dense",), "both": ("bm25", "dense"), 
 
 
 @dataclass(frozen=True, kw_only=True)
-class Listwise(ListwiseTraining):
+class Listwise(listwise.ListwiseTraining):
     """What a warm-up and a fine-tuning share."""
 
     collection: str = "almanac"  # whose training queries and texts are used
@@ -102,14 +87,14 @@ class Listwise(ListwiseTraining):
     def training(self) -> Step:
         """The whole training: the fine-tuned model's folder."""
         bed, encoder = self.bed, backbone.resolve(self.backbone)
-        return listwise_cross_encoder(self.groups, bed.query_step, bed.store, bed.tokens(encoder), encoder, self.losses,
-                                      self.origin, self.held_out_seed, self.trainable, self.new_head or None,
-                                      self.patience, **self.settings(ListwiseTraining))
+        return listwise.listwise_cross_encoder(
+            self.groups, bed.query_step, bed.store, bed.tokens(encoder), encoder, self.losses, self.origin, self.held_out_seed,
+            self.trainable, self.new_head or None, self.patience, **self.settings(listwise.ListwiseTraining))
 
     @property
     def model(self) -> Step:
         """The folder of the model that ranks."""
-        return early_stopped(self.training) if self.stop_early else self.training
+        return listwise.early_stopped(self.training) if self.stop_early else self.training
 
     def over_seeds(self, seeds: Sequence[int]) -> list[Self]:
         """The same with other seeds of head and order, watched on the same held-out queries."""
@@ -164,18 +149,19 @@ class WarmUp(Listwise):
     def bed(self) -> SplitTestbed:
         """The pseudo-queries over the texts that they are made of."""
         bed = SplitTestbed(self.collection, self.unit, self.splits, words=self.words, overlap=self.overlap)
-        return replace(bed, adhoc_queries=pseudo_queries(bed.store, bed.query_step, self.spans, self.first, self.data_seed))
+        made = groups.pseudo_queries(bed.store, bed.query_step, self.spans, self.first, self.data_seed)
+        return replace(bed, adhoc_queries=made)
 
     @functools.cached_property
     def groups(self) -> Step:
         """Some texts of the bi-encoder's ranking for each pseudo-query, with its scores or the re-ranker's logits."""
         bed, by = self.bed, self.reranker
-        drawn = teacher_groups(self.teacher.run(bed, self.depth), self.size, self.data_seed)
+        drawn = groups.teacher_groups(self.teacher.run(bed, self.depth), self.size, self.data_seed)
         if by is None:
             return drawn
-        return answered_groups(drawn, window_logits(by.model, ranked_groups(drawn), bed.query_step, bed.store,
-                                                    bed.tokens(backbone.resolve(by.backbone)), self.size, by.max_length,
-                                                    by.query_length))
+        tokens = bed.tokens(backbone.resolve(by.backbone))
+        return groups.answered_groups(drawn, window_logits(by.model, groups.ranked_groups(drawn), bed.query_step, bed.store,
+                                                           tokens, self.size, by.max_length, by.query_length))
 
     def further(self, first: int, **settings: Any) -> "WarmUp":
         """Going on from this one with so many pseudo-queries of another draw; a divergence is its only loss."""
@@ -264,18 +250,18 @@ class ListwiseReranker(Listwise):
     def groups(self) -> Step:
         """A relevant text of each query with others of its articles."""
         own = self.drawn(self.taught)
-        return own if self.beside is None else groups_in_common(own, self.beside.drawn(self.taught))
+        return own if self.beside is None else groups.groups_in_common(own, self.beside.drawn(self.taught))
 
     def drawn(self, taught: bool) -> Step:
         """The groups of its own rankings; if `taught`, without the texts that the bi-encoder puts above the relevant one."""
         bed, depth = self.bed, self.candidates
         of = {"bm25": lambda: bed.candidates(K1, B, depth),
               "dense": lambda: bed.candidates(K1, B, depth, self.negatives_from or self.teacher),
-              "random": lambda: random_texts(bed.query_step, bed.store, depth, self.data_seed)}
+              "random": lambda: groups.random_texts(bed.query_step, bed.store, depth, self.data_seed)}
         runs = [of[name]() for name in NEGATIVES[self.negatives]]
         vectors = (self.teacher.embeddings(bed), self.teacher.query_embeddings(bed)) if taught else ()
-        return labelled_groups(bed.query_step, bed.qrels_step, bed.min_relevance, runs, bed.store,
-                               bed.tokens(backbone.resolve(self.backbone)), self.size, depth, self.data_seed, *vectors)
+        return groups.labelled_groups(bed.query_step, bed.qrels_step, bed.min_relevance, runs, bed.store,
+                                      bed.tokens(backbone.resolve(self.backbone)), self.size, depth, self.data_seed, *vectors)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -313,16 +299,17 @@ class PointwiseReranker(Trained, RankerTraining):
     def pairs(self) -> Step:
         """What is learned from."""
         bed = self.bed
-        return candidate_windows(bed.query_step, bed.qrels_step, bed.min_relevance, bed.bm25(K1, B, self.candidates), bed.store,
-                                 bed.tokens(backbone.resolve(self.backbone)), self.candidates)
+        return listwise.candidate_windows(
+            bed.query_step, bed.qrels_step, bed.min_relevance, bed.bm25(K1, B, self.candidates), bed.store,
+            bed.tokens(backbone.resolve(self.backbone)), self.candidates)
 
     @functools.cached_property
     def model(self) -> Step:
         """The folder of the fine-tuned model."""
         bed, encoder = self.bed, backbone.resolve(self.backbone)
-        return pointwise_cross_encoder(self.pairs, bed.query_step, bed.store, bed.tokens(encoder), encoder,
-                                       None if self.start is None else self.start.model, self.held_out_seed, self.trainable,
-                                       self.new_head or None, **self.settings(RankerTraining))
+        return listwise.pointwise_cross_encoder(
+            self.pairs, bed.query_step, bed.store, bed.tokens(encoder), encoder, None if self.start is None else self.start.model,
+            self.held_out_seed, self.trainable, self.new_head or None, **self.settings(RankerTraining))
 
     def scores(self, bed: Testbed, run: Step, candidates: int) -> Step:
         """Every window of the run's top `candidates` texts with its probability of relevance."""
