@@ -8,8 +8,7 @@ CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202
 
 
 class BadInput(ValueError):
-    """Input that the reader can mend: what is wrong, in one clause; the file and the 1-based line, if any; what to do about it.
-    """
+    """Input that the reader can mend: what is wrong, in one clause; file and 1-based line, if any; what to do about it."""
 
     def __init__(self, what: str, *, file: Path | str | None = None, line: int | None = None, mend: str = ""):
         named = str(file).replace("\n", "\\n").replace("\r", "\\r")  # an error is one line

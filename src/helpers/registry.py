@@ -10,8 +10,7 @@ Part = TypeVar("Part")
 
 
 class Registry(dict[str, Part]):
-    """The parts of one kind, each under the name by which settings choose it; `kind` says what they are, for the error: `loss`.
-    """
+    """The parts of a kind, each under the name by which settings choose it; `kind` is what they are, for the error: `loss`."""
 
     def __init__(self, kind: str, parts: dict[str, Part]):
         super().__init__(parts)

@@ -78,16 +78,9 @@ def _serve(arguments: list[str], folder: str, environment: dict[str, str]) -> No
     # by the fork server's own method, which its children take over, a kernel that is killed would leave its locks, as tqdm's,
     # for the resource tracker to find, which warns of them
     multiprocessing.set_start_method("fork", force=True)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    parent: Any = multiprocessing.parent_process()  # that asked for this kernel: the fork server, the system's parent, lives on
+    threading.Thread(target=lambda: (parent.join(), os._exit(1)), daemon=True).start()
     os.environ.clear()
     os.environ.update(environment)
     os.chdir(folder)
     IPKernelApp.launch_instance([*arguments, f"--IPKernelApp.parent_handle={os.getppid()}"])  # else it talks to a terminal
-
-
-def _end_with_parent() -> None:
-    """End when the process ends that asked for this kernel: the fork server, its parent in the system's eyes, would live on."""
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)

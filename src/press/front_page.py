@@ -29,17 +29,12 @@ def findings(tested: Mapping[str, Mapping[str, Any]], data: Iterable[Mapping[str
     """What the index page includes, from each claim's line of its chapter's data, with the chapter as `page`, and from what
     chapters carry."""
     cards = "".join(f'<div class="nr-card"><h3>{cell(card["title"])}</h3>{body}</div>' for card, body in held(tested, data))
-    return f'{verdict_bar(tested)}\n\n<div class="nr-cards">{cards}</div>{KEY}\n\n{by_study(tested)}\n'
-
-
-def by_study(tested: Mapping[str, Mapping[str, Any]]) -> str:
-    """A line for each study, with its page, what it is about, and how many of its claims have which word."""
-    lines = []
+    lines = []  # on each study: its page, what it is about, and how many of its claims have which word
     for study, about in paths.listed(paths.PUBLISHED / "studies.yaml").items():
         counts = counted(tested, study)
         words = ", ".join(f"{number} {verdict}" for verdict, number in counts.items())
-        lines.append(f"- [{published.published_name(study)}](generated/{study}.md), {about['subject']}: {words}.")
-    return "\n".join(lines)
+        lines.append(f"- [{published.published_name(study)}](generated/{study}.md), {about['subject']}: {words}.\n")
+    return f'{verdict_bar(tested)}\n\n<div class="nr-cards">{cards}</div>{KEY}\n\n{"".join(lines)}'
 
 
 def sentences(tested: Mapping[str, Any], data: Iterable[Mapping[str, Any]]) -> str:

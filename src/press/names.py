@@ -16,11 +16,6 @@ from press.bounds import MAY_BE_EMPTY
 from press.terminal import shortened
 
 
-def _stage(name: str) -> Any:
-    known = name in first_stages.STAGES
-    return known or (backbone.resolve(name) if first_stages.is_given(name) else File(name))
-
-
 def _code(name: str) -> Any:
     import faiss
 
@@ -34,7 +29,8 @@ OPENERS: dict[str, Callable[[str], Any]] = {name: opener for opener, names in (
     (open_collection, "collection train_collection questions human long_documents general_text"),
     (lambda name: backbone.parse_architecture(backbone.width_of(name)[0]),
      "backbone backbones generator longformer models narrower other_starts plain_backbones student"),
-    (_stage, "first_stage stages dense"),
+    (lambda name: name in first_stages.STAGES or (backbone.resolve(name) if first_stages.is_given(name) else File(name)),
+     "first_stage stages dense"),
     (_code, "codes"),
     (lambda name: measurements.chosen(measurements.all_machines(), name), "machine"),
     (measures.parse, "fusion.measure"),

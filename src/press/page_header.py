@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
+from nbformat.v4 import new_markdown_cell as markdown
 
 from helpers import paths
 from helpers.evaluation.verdicts import UNTESTED, WORDS
@@ -98,11 +99,6 @@ def fold_of(cells: list[nbformat.NotebookNode]) -> Iterable[nbformat.NotebookNod
     yield markdown(f'<details class="nr-details"><summary>{escape(found[1])}</summary>\n\n{heading.source[found.end():]}')
     yield from rest
     yield markdown("</details>")
-
-
-def markdown(source: str) -> nbformat.NotebookNode:
-    """A cell of text."""
-    return nbformat.v4.new_markdown_cell(source)
 
 
 def in_view(cells: list[nbformat.NotebookNode]) -> set[str]:

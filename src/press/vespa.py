@@ -107,16 +107,13 @@ def export(model: Path, file: Path) -> Any:
 def feed(bed: Testbed, file: Path) -> int:
     """Write what Vespa is fed with, a JSON object a line: first every document, then every window; how many lines."""
     lines = 0
+    documents = ((DOCUMENTS, text.doc_id, {"doc_id": text.doc_id, "title": text.title, "text": f"{text.title}\n{text.body}"})
+                 for text in Texts(bed.store.value()))
     with file.open("w", encoding="utf-8") as out:
-        for schema, name, fields in chain(_documents(bed), _windows(bed)):
+        for schema, name, fields in chain(documents, _windows(bed)):
             line = {"put": f"id:{NAME}:{schema}::{quote(name, safe='')}", "fields": fields}
             lines += bool(out.write(json.dumps(line, ensure_ascii=False) + "\n"))
     return lines
-
-
-def _documents(bed: Testbed) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    for text in Texts(bed.store.value()):
-        yield DOCUMENTS, text.doc_id, {"doc_id": text.doc_id, "title": text.title, "text": f"{text.title}\n{text.body}"}
 
 
 def _windows(bed: Testbed) -> Iterator[tuple[str, str, dict[str, Any]]]:

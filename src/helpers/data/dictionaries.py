@@ -48,11 +48,11 @@ class Dictionaries(Collection):
     def __init__(self, spec: str):
         self.spec, self.name = spec, NAME
         self._root = Path(spec.partition(":")[2] or "/").expanduser()
-        self.is_here = all(file.is_file() for file in self._files())
+        self.is_here = all(file.is_file() for file in self.sources())
 
     def texts(self, unit: str) -> Iterator[Text]:
         """Stream WordNet's glosses, some to a text, then GCIDE's longer entries; BadInput where they are not installed."""
-        for file in map(installed, self._files()):
+        for file in map(installed, self.sources()):
             name, packed = file.name.partition(".dict")[0], file.suffix == ".dz"
             with gzip.open(file, "rt", encoding="utf-8", errors="replace") if packed else file.open(encoding="utf-8") as lines:
                 for number, body in enumerate(entries(lines) if packed else map(" ".join, joined(glosses(lines)))):
@@ -73,7 +73,7 @@ class Dictionaries(Collection):
 
     def _asked(self) -> Iterator[tuple[str, str, str]]:
         """Each question: its id, its text, and the id of the text that answers it."""
-        file = installed(self._files()[0])
+        file = installed(self.sources()[0])
         with file.open(encoding="utf-8") as lines:
             for number, definitions in enumerate(joined(glosses(lines))):
                 for place, definition in enumerate(definitions):
@@ -84,14 +84,11 @@ class Dictionaries(Collection):
     def text_digest(self, unit: str) -> str:
         """Of the files; where one is missing, that of the published one stands for it."""
         digests = [fingerprint(file)["sha256"] if file.is_file() else known
-                   for file, known in zip(self._files(), PUBLISHED.values(), strict=True)]
+                   for file, known in zip(self.sources(), PUBLISHED.values(), strict=True)]
         return recipe.sha256(recipe.canonical(digests))
 
-    def sources(self, kind: str, *names: str) -> list[Path]:
+    def sources(self, kind: str = "", *names: str) -> list[Path]:
         """The files, be they there or not."""
-        return self._files()
-
-    def _files(self) -> list[Path]:
         return [self._root / file for file in PUBLISHED]
 
 

@@ -283,7 +283,7 @@ class TextFolder(Collection):
 
     def texts(self, unit: str) -> Iterator[Text]:
         """Stream the files, or their paragraphs: `novel.txt` and `novel.txt.0`; BadInput for a file that is not UTF-8."""
-        for file in self._files():
+        for file in self.sources():
             name = file.relative_to(self.folder).as_posix()
             body = "".join(line for _, line in lines.text_lines(file)).replace("\r\n", "\n")
             if unit == "document":
@@ -294,14 +294,11 @@ class TextFolder(Collection):
 
     def text_digest(self, unit: str) -> str:
         """Of names and contents; the unit is part of it."""
-        content = [[file.relative_to(self.folder).as_posix(), digests.sha256(file)] for file in self._files()]
+        content = [[file.relative_to(self.folder).as_posix(), digests.sha256(file)] for file in self.sources()]
         return recipe.sha256(recipe.canonical([content, unit]))
 
-    def sources(self, kind: str, *names: str) -> list[Path]:
+    def sources(self, kind: str = "", *names: str) -> list[Path]:
         """All files, of either unit."""
-        return self._files()
-
-    def _files(self) -> list[Path]:
         files = sorted(file for file in self.folder.rglob("*.txt") if file.is_file())
         if odd := [file for file in files if not is_unicode(str(file))]:
             raise BadInput("the name of this file is not UTF-8", file=odd[0], mend="rename it")

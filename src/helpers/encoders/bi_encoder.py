@@ -83,9 +83,6 @@ def draw(items: list[str], count: int, random: np.random.Generator) -> list[str]
     return [items[i] for i in sorted(random.choice(len(items), size=count, replace=False))]
 
 
-MAX_SIM = "max_sim"  # the similarity that needs no pooling, see `helpers.encoders.embeddings`
-
-
 @dataclass(frozen=True, kw_only=True)
 class BiEncoderTraining(RankerTraining):
     """The training of a bi-encoder, and how it compares texts."""

@@ -204,6 +204,7 @@ def dense_window_scores(backbone: Backbone, run: pd.DataFrame, queries: pd.DataF
 TEXTS_AT_ONCE = 1000  # texts whose vectors are in memory: of 128 tokens and 384 dimensions, 0.2 GB
 SPECIAL_TOKENS = 2  # [CLS] and [SEP], which stand for no word, take no part: better so on dev queries
 WORDS = slice(1, -1)
+MAX_SIM = "max_sim"  # the similarity that needs no pooling
 
 
 @step(version=1, form="run", network=True)

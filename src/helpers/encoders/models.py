@@ -6,8 +6,8 @@ from typing import Any
 import torch
 from torch import nn
 
-from helpers.encoders.bi_encoder import LOSSES, MAX_SIM, BiEncoderTraining
-from helpers.encoders.embeddings import max_sims, words
+from helpers.encoders.bi_encoder import LOSSES, BiEncoderTraining
+from helpers.encoders.embeddings import MAX_SIM, max_sims, words
 from helpers.networks.encoder import normalised, pool
 from helpers.registry import call
 

@@ -58,8 +58,7 @@ class Entry:
 
 @functools.cache
 def load(study: str) -> dict[tuple[str, str, str], Entry]:
-    """All values of a study by (table, row, column); BadInput for an unknown study, a repeated cell, an entry that lacks a field.
-    """
+    """All values of a study by (table, row, column); BadInput for an unknown study, a cell twice, or an entry without a field."""
     file = paths.PUBLISHED / f"{study}.yaml"
     if not file.exists():
         raise BadInput(f"no published study {study!r}", file=file, mend=f"choose from {', '.join(STUDIES)}")

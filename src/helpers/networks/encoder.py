@@ -150,12 +150,11 @@ class Encoder:
 
     def _states(self, rows: list[Sequence[int]], segment: int) -> tuple[Any, Any]:
         """The last layer's states (batch, tokens, dimensions) in float32, and the mask of real tokens."""
-        return (self._packed_states if self._packed else self._padded_states)(rows, segment if self._token_types else None)
-
-    def _padded_states(self, rows: list[Sequence[int]], segment: int | None) -> tuple[Any, Any]:
-        """The same by the architecture's own code, over padding."""
-        fed = {name: tensor.to(numerics.device()) for name, tensor in inputs(rows, self.tokenizer.pad_token_id, segment).items()}
-        return self._model(**fed).last_hidden_state.float(), fed["attention_mask"]
+        told = segment if self._token_types else None
+        if self._packed:
+            return self._packed_states(rows, told)
+        fed = {name: tensor.to(numerics.device()) for name, tensor in inputs(rows, self.tokenizer.pad_token_id, told).items()}
+        return self._model(**fed).last_hidden_state.float(), fed["attention_mask"]  # by the architecture's own code, over padding
 
     def _packed_states(self, rows: list[Sequence[int]], segment: int | None) -> tuple[Any, Any]:
         """The same by the model that reads packed texts; of first tokens alone, if only these are pooled."""

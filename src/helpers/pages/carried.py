@@ -35,8 +35,7 @@ class System:
 
 
 def collect(*shown: Any) -> list[System]:
-    """The systems among evaluations, in mappings and sequences however deep, in their order; the same values under one name once.
-    """
+    """The systems among evaluations, in mappings and sequences of any depth, in order; the same values under one name once."""
     systems: list[System] = []
     for part in evaluations(*shown):
         of = (kind_of(part.source), tuple(seeds_of(run.source) for run in part.seeds), " ".join(sorted(trainings(part.source)))

@@ -86,13 +86,13 @@ class Step:
 
     def lookup(self) -> tuple[Entry | None, str]:
         """The entry that would be used, and where it was found: `stored`, `recorded` or `missing`."""
-        own = _class_here(self._recipe)
+        own, since = _class_here(self._recipe), fresh_since()
         stored = Store(paths.store()).find(self.name, self.key, own)
-        if stored is not None and _too_old(stored):
+        if stored is not None and since is not None and (stored.folder / "manifest.json").stat().st_mtime < since:
             stored = None
         if stored is not None and stored.numerics == own:
             return stored, "stored"
-        read = self._recorded_too and (fresh_since() is None or not self.makeable)
+        read = self._recorded_too and (since is None or not self.makeable)
         recorded = Recorded(paths.RESULTS).find(self.name, self.key, own) if read else None
         if recorded is not None and not _has_its_recipe(recorded):
             recorded = None
@@ -178,11 +178,6 @@ def _has_its_recipe(entry: Entry) -> bool:
         return told and recipe.key_of(entry.manifest["recipe"]) == entry.manifest["key"]
     except (KeyError, TypeError, AttributeError):
         return False
-
-
-def _too_old(entry: Entry) -> bool:
-    since = fresh_since()
-    return since is not None and (entry.folder / "manifest.json").stat().st_mtime < since
 
 
 def _own_class(definition: Definition) -> str:

@@ -18,15 +18,8 @@ from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 from helpers.data.windows import WHOLE
-from helpers.encoders.bi_encoder import (
-    LOSSES,
-    MAX_SIM,
-    BiEncoderTraining,
-    candidates_with_positives,
-    denoised_pairs,
-    training_pairs,
-)
-from helpers.encoders.embeddings import max_sim_run, passage_embeddings, query_embeddings
+from helpers.encoders.bi_encoder import LOSSES, BiEncoderTraining, candidates_with_positives, denoised_pairs, training_pairs
+from helpers.encoders.embeddings import MAX_SIM, max_sim_run, passage_embeddings, query_embeddings
 from helpers.encoders.nearest_neighbours import exact_search
 from helpers.encoders.training import StateTraining, bi_encoder, distilled_encoder
 from helpers.errors import BadInput

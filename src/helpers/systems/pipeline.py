@@ -98,16 +98,13 @@ class Feedback:
 
     def weights(self, bed: Testbed, run: Step) -> Step:
         """The expanded queries, from the best documents of a run."""
-        shown = self._beginnings(bed, self.within) if self.within else None
+        shown = first_pieces_index(bed.store, resolve(self.backbone), self.within) if self.within else None
         return weighted_queries(self.index(bed), run, bed.query_step, self.documents, self.terms, self.weighting, shown,
                                 self.min_documents)
 
     def index(self, bed: Testbed) -> Step:
         """The index whose counts and document vectors are used."""
-        return self._beginnings(bed, self.pieces) if self.pieces else bed.index
-
-    def _beginnings(self, bed: Testbed, pieces: int) -> Step:
-        return first_pieces_index(bed.store, resolve(self.backbone), pieces)
+        return first_pieces_index(bed.store, resolve(self.backbone), self.pieces) if self.pieces else bed.index
 
     def reading(self, bed: Testbed, run: Step) -> Testbed:
         """The testbed with the queries that the model reads."""

@@ -113,7 +113,7 @@ def similarity(pairs: str, starts: Starts, spec: str, sizes: Sequence[int],
     places = {f"{start}, {size or 'all'}": (start, size) for start in starts for size in sizes}
     predictions = {name: [predicted(size, seed, POOLING, starts[start][seed], trained) for seed in seeds]
                    for name, (start, size) in places.items()}
-    known = {name: [predicted(sizes[0], seeds[0], *encoder, as_it_is(trained))] * len(seeds)
+    known = {name: [predicted(sizes[0], seeds[0], *encoder, replace(trained, epochs=0, steps=None))] * len(seeds)
              for name, encoder in untrained(starts, spec).items()}
     by_name = correlations(rank_correlations(predictions | known, truth))
     return {place: by_name[name] for name, place in places.items()}, {name: by_name[name] for name in known}
@@ -132,7 +132,8 @@ def sections(starts: Starts, spec: str, collection: str, sizes: Sequence[int], t
                                 **vars(own))
         return Evaluation(label, pd.DataFrame(), step.value().set_index("triplet_id"), step, unit="triplets")
 
-    known = {name: accuracy(name, sizes[0], *encoder, as_it_is(trained)) for name, encoder in untrained(starts, spec).items()}
+    known = {name: accuracy(name, sizes[0], *encoder, replace(trained, epochs=0, steps=None))
+             for name, encoder in untrained(starts, spec).items()}
     return {(start, size): together(f"{start}, {size or 'all'}", [
         accuracy(f"{start}, {size or 'all'}, seed {seed}", size, POOLING, weights, replace(trained, seed=seed))
         for seed, weights in by_seed.items()]) for start, by_seed in starts.items() for size in sizes}, known
@@ -142,8 +143,3 @@ def untrained(starts: Starts, spec: str) -> Mapping[str, tuple[str, Step | None]
     """Pooling and weights of what is measured as it is: the backbone by its mean states, the start by its [CLS]."""
     own = {AS_IT_IS: (POOLING, next(iter(starts[START].values())))} if START in starts else {}
     return {f"{ZERO_SHOT} {model_name(spec)}": ("mean", None), **own}
-
-
-def as_it_is(trained: Schedule) -> Schedule:
-    """No training."""
-    return replace(trained, epochs=0, steps=None)

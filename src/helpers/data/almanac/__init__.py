@@ -176,8 +176,7 @@ def runs_of(articles: list[Article], random: Random) -> tuple[list[list[Article]
 
 
 def sizes(words: list[int], random: Random) -> list[int] | None:
-    """How many articles of so many words each document takes, drawn anew where they leave a rest; None if they always leave one.
-    """
+    """How many articles of so many words each document takes, drawn anew where they leave a rest; None if they always do."""
     if not words:
         return []
     for size in random.sample(PARTS, len(PARTS)):
