@@ -8,7 +8,6 @@ import pandas as pd
 
 from helpers.evaluation.significance import paired
 from helpers.pages import carried
-from helpers.pages.carried import System
 from helpers.pages.compare import difference_cell
 from helpers.pages.fragments import badge, count, one_line, p_value, plain, table
 from press import chapters, execute, variants
@@ -26,7 +25,7 @@ class Page(NamedTuple):
 
     name: str  # its name
     run: dict[str, Any]  # profile, parameters, commit, date and seconds of its execution
-    systems: dict[str, System]  # what it measured, by label; empty for a page that carries no values
+    systems: dict[str, carried.System]  # what it measured, by label; empty for a page that carries no values
 
 
 def read(page: Path) -> Page:

@@ -11,7 +11,6 @@ from helpers.steps import Step
 from press import chapters, dry_run, execute, fetching, variants
 from press.dry_run import Catalogue, DryRun, catalogue, nearest
 from press.terminal import columns
-from press.variants import PageRequest
 
 LONGEST = 80  # characters of a statement, or of an error in a list
 
@@ -27,7 +26,7 @@ class Expected(NamedTuple):
 class Plan:
     """What making a page would take."""
 
-    request: PageRequest  # the page
+    request: variants.PageRequest  # the page
     current: bool  # whether it is there and made from just what there is now; nothing is looked up then
     absent: tuple[str, ...] = ()  # collections and models that are still to be fetched; nothing is looked up then
     expected: tuple[Expected, ...] = ()  # the steps that would be computed, every one after its inputs

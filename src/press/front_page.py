@@ -10,7 +10,6 @@ from helpers.evaluation import published
 from helpers.evaluation.significance import Interval
 from helpers.evaluation.verdicts import UNTESTED, WORDS
 from helpers.pages import claims
-from helpers.pages.claims import Claim
 from helpers.pages.discussion import HIGHER, LOWER, OPEN
 from helpers.pages.fragments import Html, badge, cell, signed, with_ends
 from press import chapters
@@ -139,20 +138,20 @@ def verdict_bar(tested: Mapping[str, Mapping[str, Any]]) -> str:
             f'viewBox="0 0 {BAR} {HEIGHT + 8}">{bar(counts, BAR, HEIGHT + 8)}</svg><p>{named}</p>')
 
 
-def link(claim: Claim, tested: Mapping[str, Mapping[str, Any]], root: str = "") -> str:
+def link(claim: claims.Claim, tested: Mapping[str, Mapping[str, Any]], root: str = "") -> str:
     """A claim in its own words, which lead to its chapter; `root` is the way to the book's."""
     text = cell(claim.claim)
     return f'<a href="{root}chapters/{tested[claim.id]["page"]}.html">{text}</a>' if claim.id in tested else text
 
 
-def sorted_claims(study: str, tested: Mapping[str, Mapping[str, Any]]) -> list[tuple[Claim, Mapping[str, Any]]]:
+def sorted_claims(study: str, tested: Mapping[str, Mapping[str, Any]]) -> list[tuple[claims.Claim, Mapping[str, Any]]]:
     """The claims with a measured effect, largest first, but for effects in a unit of their own (milliseconds)."""
     shown = [(claim, line) for claim in claims.load().values() if claim.study == study and not claim.unit
              and (line := tested.get(claim.id)) and "pair" in line]
     return sorted(shown, key=lambda one: -one[1]["pair"]["mean"])
 
 
-def published_effect(claim: Claim) -> float | None:
+def published_effect(claim: claims.Claim) -> float | None:
     """The difference of the two printed values that a claim rests on, or of two such differences; None where there are none."""
     differences = [one.amount - other.amount for one, other in zip(claim.printed[::2], claim.printed[1::2], strict=False)]
     return differences[0] - sum(differences[1:]) if differences else None

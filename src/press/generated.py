@@ -18,7 +18,6 @@ from helpers.pages.compare import verdict_badge
 from helpers.pages.fragments import Html, badge, cell, count, details, marked, plain, table
 from press import chapters, cite, comparison, execute, front_page, launch, others
 from press.edited import filled
-from press.front_page import UNRUN
 
 
 def write_all() -> None:
@@ -59,7 +58,7 @@ def scoreboard(data: list[dict[str, Any]]) -> str:
             verdict_badge(line["verdict"])] for claim, line in shown]
         rows += [[Html(front_page.link(claim, tested, "../")), line["evidence"], verdict_badge(line["verdict"])]
                  for claim in claims.load().values() if claim.study == study and claim.unit
-                 and (line := tested.get(claim.id, UNRUN))["verdict"] != UNTESTED]
+                 and (line := tested.get(claim.id, front_page.UNRUN))["verdict"] != UNTESTED]
         parts.append(f"## {name}\n\nThe evidence: [{name}]({study}.md).\n\n" + "\n".join(
             [table(f"Claims of {name} with a measured effect", ("claim", "published and measured", "word"), rows, 9).text,
              waits(study, tested)]) + "\n")
@@ -75,7 +74,7 @@ def waits(study: str, tested: dict[str, dict[str, Any]]) -> str:
     """A study's claims that are not tested, by the reason that they share; nothing if it has none."""
     why: dict[str, list[str]] = {}
     for claim in claims.load().values():
-        line = tested.get(claim.id, UNRUN)
+        line = tested.get(claim.id, front_page.UNRUN)
         if claim.study == study and line["verdict"] == UNTESTED:
             why.setdefault(line["reason"], []).append(front_page.link(claim, tested, "../"))
     number, head = sum(map(len, why.values())), ("why, or what they wait for", "claims")
@@ -111,13 +110,13 @@ def study_page(study: str, data: list[dict[str, Any]]) -> str:
     about, title = paths.listed(paths.PUBLISHED / "studies.yaml")[study], paths.listed(paths.PUBLISHED / f"{study}.yaml")["title"]
     rows, left = list[list[Any]](), list[list[Any]]()
     for claim in (own for own in claims.load().values() if own.study == study):
-        line = tested.get(claim.id, UNRUN)
+        line = tested.get(claim.id, front_page.UNRUN)
         shown = _linked(line["page"], line["key"], line["evidence"]) if line["key"] else line["evidence"]
         (left if line["verdict"] == UNTESTED else rows).append([
             Html(front_page.link(claim, tested, "../")), claims.published_evidence(claim), shown,
             verdict_badge(line["verdict"], line.get("control"))])
     seen = [tested[claim]["pair"]["detectable"] for claim, own in claims.load().items() if own.study == study and not own.unit
-            and tested.get(claim, UNRUN)["verdict"] != UNTESTED]
+            and tested.get(claim, front_page.UNRUN)["verdict"] != UNTESTED]
     sees = (f"Half of its tests would find a true difference of {plain(median(seen))}, or a smaller one, four times in five."
             if seen else "")
     waits = table(f"Claims of {name} that are not tested", claims.HEADER, left, numeric_from=9).text if left else "None."

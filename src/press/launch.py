@@ -12,11 +12,10 @@ from urllib.parse import quote
 
 from helpers import paths
 from press import chapters, cite, printed, variants
-from press.cite import Repository
 from press.edited import filled
 
 
-def addresses(place: Repository, chapter: str) -> dict[str, str]:
+def addresses(place: cite.Repository, chapter: str) -> dict[str, str]:
     """Where a chapter's template opens: on Binder in JupyterLab, in Colab, and as a file of the repository."""
     file, branch = f"notebooks/{chapter}.ipynb", quote(place.branch, safe="")
     colab = f"https://colab.research.google.com/github/{place.owner}/{place.name}"
@@ -36,7 +35,7 @@ def lines_for(page: str, known: dict[str, Any]) -> str:
     """
     if page in ("search", "genindex") or page.endswith("--compared"):
         return ""
-    place = Repository(known["owner"], known["name"], known["branch"])
+    place = cite.Repository(known["owner"], known["name"], known["branch"])
     chapter = variants.chapter_of(Path(page).name) if page.startswith("chapters/") else ""
     buttons, folded, up = dict[str, str](), "", "../" * page.count("/")
     if chapter in chapters.templates():
@@ -55,7 +54,7 @@ def lines_for(page: str, known: dict[str, Any]) -> str:
 
 def preview(page: str, title: str, known: dict[str, Any]) -> str:
     """What another site shows of a link to a page, as HTML's meta elements; without a public address no more than its title."""
-    place = Repository(known["owner"], known["name"], known["branch"])
+    place = cite.Repository(known["owner"], known["name"], known["branch"])
     said = {"title": re.sub("<.*?>", "", title), "type": "article"}
     said |= {} if place.is_placeholder else {"url": f"{place.pages}{page}.html"}
     return "".join(f'<meta property="og:{name}" content="{escape(unescape(text))}">' for name, text in said.items())

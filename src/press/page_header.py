@@ -25,7 +25,6 @@ from helpers.pages.fragments import DATA_MIME, Html, badge, details, escape, mar
 from helpers.pages.page import below_tables
 from helpers.steps import ledger
 from press import chapters, variants
-from press.variants import PageRequest
 
 HIDDEN = {"setup", "parameters", "injected-parameters"}
 METHOD = "## Method"  # the heading of the section whose first code stays in view
@@ -37,7 +36,7 @@ SWITCH = '<button class="nr-button nr-all-code" type="button" hidden aria-presse
 DATA_KEY = "neural_ranking"  # where a page keeps the data of its fragments, for the generated pages
 
 
-def as_page(executed: nbformat.NotebookNode, page: PageRequest, seconds: float) -> nbformat.NotebookNode:
+def as_page(executed: nbformat.NotebookNode, page: variants.PageRequest, seconds: float) -> nbformat.NotebookNode:
     """The page of an executed chapter.
 
     The parameter cells give way to a table at the end, code is folded but for what makes the experiment, progress on standard
@@ -139,7 +138,7 @@ def otherwise(chapter: str) -> str:
     return details(title, table(title, ("here", "why", "pushes the measured effect"), rows, numeric_from=9)).text if own else ""
 
 
-def header(page: PageRequest, run: dict[str, Any], data: list[Any]) -> str:
+def header(page: variants.PageRequest, run: dict[str, Any], data: list[Any]) -> str:
     """The badge line and what counts as relevant, as Markdown that holds HTML; `book/_static/folds.js` shows the switch."""
     marks = [badge(f"profile: {Path(page.profile).name}", "profile").text]
     if page.changed:
@@ -151,7 +150,7 @@ def header(page: PageRequest, run: dict[str, Any], data: list[Any]) -> str:
     return f'<div class="nr-run">{" ".join(marks)} <span class="nr-said">{origin}</span> {SWITCH}</div>\n'
 
 
-def parameters(page: PageRequest) -> str:
+def parameters(page: variants.PageRequest) -> str:
     """The table of parameters, folded, as Markdown that holds HTML."""
     rows = [[parameter.name, code(page.values[parameter.name]),
              code(page.baseline[parameter.name]) if parameter.name in page.changed else "", marked(parameter.meaning)]

@@ -10,7 +10,6 @@ import numpy as np
 
 from helpers import paths
 from helpers.costs import timing
-from helpers.costs.timing import Spread, ratio, spread
 from helpers.errors import BadInput
 
 # the contenders, by the names under which the files keep them
@@ -57,11 +56,11 @@ class Measurements:
         """Whether a contender was timed in a section that was measured in full."""
         return contender in (self.section(section) or {"contenders": ()})["contenders"]
 
-    def against_ours(self, section: str, contender: str) -> Spread:
+    def against_ours(self, section: str, contender: str) -> timing.Spread:
         """How many times as long a contender takes as the book's code; in training, for a real token."""
         measured = self.content["sections"][section]
         own = LUCENE if section == "search" else OURS
-        return ratio(*(per_item(measured, name) for name in (contender, own)))
+        return timing.ratio(*(per_item(measured, name) for name in (contender, own)))
 
 
 def per_item(section: Mapping[str, Any], contender: str) -> list[float]:
@@ -70,14 +69,14 @@ def per_item(section: Mapping[str, Any], contender: str) -> list[float]:
     return [seconds / items for seconds in section["contenders"][contender]["seconds"]]
 
 
-def fraction(section: Mapping[str, Any], contender: str) -> Spread:
+def fraction(section: Mapping[str, Any], contender: str) -> timing.Spread:
     """The share of the rate of this machine's own matrix products that a contender reaches, round by round.
 
     Its floating-point operations are those of the whole model on real tokens, whatever it leaves out or adds.
     """
     times = section["contenders"]
     own, products = (times[name]["seconds"] for name in (contender, PRODUCTS))
-    return spread([section["flops"] / a / (section["product_flops"] / b) for a, b in zip(own, products, strict=True)])
+    return timing.spread([section["flops"] / a / (section["product_flops"] / b) for a, b in zip(own, products, strict=True)])
 
 
 def all_machines() -> list[Measurements]:

@@ -14,12 +14,11 @@ from helpers.encoders.embeddings import WholeTexts
 from helpers.networks import fine_tuning
 from helpers.networks.backbone import Backbone, attention
 from helpers.networks.encoder import build, has_token_types, wrapped
-from helpers.networks.fine_tuning import FineTuning, by_name
 from helpers.steps import step
 
 
 @step(version=1, form="folder", network=True, resumable=True)
-@by_name
+@fine_tuning.by_name
 def bi_encoder(pairs: pd.DataFrame, qrels: pd.DataFrame, min_relevance: int, queries: pd.DataFrame, store: Path, tokens: Path,
                backbone: Backbone, training: BiEncoderTraining, held_out_seed: int, start: Path | None = None, *,
                folder: Path, checkpoints: Path) -> None:
@@ -75,14 +74,14 @@ def bi_encoder(pairs: pd.DataFrame, qrels: pd.DataFrame, min_relevance: int, que
 # guesses no words any more. No judgment is read.
 
 @dataclass(frozen=True, kw_only=True)
-class StateTraining(FineTuning):
+class StateTraining(fine_tuning.FineTuning):
     """The training of an encoder on another's states."""
 
     evaluation_texts: int = 200  # held out, at most a tenth
 
 
 @step(version=1, form="folder", network=True, resumable=True)
-@by_name
+@fine_tuning.by_name
 def distilled_encoder(queries: pd.DataFrame, store: Path, tokens: Path, backbone: Backbone, training: StateTraining, *,
                       folder: Path, checkpoints: Path) -> None:
     """Teach some layers of a backbone the last states that all its layers have; keep weights, tokenizer and `log.json`.

@@ -20,7 +20,6 @@ from scipy import special
 
 from helpers.evaluation.significance import Interval, mean_interval
 from helpers.pages import figures
-from helpers.pages.figures import tip
 from helpers.pages.fragments import Fragment, escape, interval, plain, signed
 
 Lines = Mapping[str, pd.Series]
@@ -227,7 +226,7 @@ def slider(figure: Fragment, table: pd.DataFrame, start: Any) -> Fragment:
         key, place = (setting, ", ".join(several)) if len(levels) > 1 else (setting[0], f"{setting[0]:g}")
         values = table.loc[key].dropna() if key in table.index else pd.Series()
         told.append("; ".join(f"{name} {plain(value)}" for name, value in values.items()) or "not computed")
-        marks.append([tip(name, value, place) for name, value in values.items()])
+        marks.append([figures.tip(name, value, place) for name, value in values.items()])
     controls = "".join(
         f'<label>{escape(str(name))} <input type="range" min="0" max="{len(own) - 1}" step="1" value="{own.index(value)}" '
         f'data-values="{as_attribute([f"{one:,g}" for one in own])}"></label> <b aria-hidden="true"></b> '

@@ -13,7 +13,6 @@ import pandas as pd
 
 from helpers.errors import BadInput
 from helpers.evaluation import published
-from helpers.evaluation.published import Entry
 from helpers.evaluation.significance import Paired
 from helpers.pages import page, plots, training
 from helpers.pages.compare import above, mean_link, table_value
@@ -38,7 +37,7 @@ def columns(sizes: Sequence[int], group: str, of_study: Sequence[str] = ("1K", "
     return {size: f"{group} / {own}" for size, own in zip(sizes, [*of_study[:len(sizes) - 1], of_study[-1]], strict=True)}
 
 
-def in_study(table: str, by_size: Mapping[int, str]) -> Callable[[tuple[str, int]], Entry | None]:
+def in_study(table: str, by_size: Mapping[int, str]) -> Callable[[tuple[str, int]], published.Entry | None]:
     """The study's value of a starting point and a size, whose column `by_size` names."""
     cells = published.cells(STUDY, table)
     return lambda key: cells.get((STUDIED[key[0]], by_size[key[1]]))

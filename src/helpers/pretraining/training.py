@@ -12,7 +12,6 @@ from helpers.data.windows import WindowTokens
 from helpers.networks import fine_tuning
 from helpers.networks.backbone import Backbone, attention
 from helpers.networks.encoder import build, inputs, wrapped
-from helpers.networks.fine_tuning import Training, by_name
 from helpers.pretraining.masking import Masked, WholeWordMasking, batch, sampled, spans
 from helpers.steps import step
 
@@ -22,7 +21,7 @@ OUTPUT = "pretraining_output.safetensors"  # what is only needed to go on with p
 
 
 @dataclass(frozen=True, kw_only=True)
-class MaskedTraining(Training):
+class MaskedTraining(fine_tuning.Training):
     """The training of an encoder on texts with masked words."""
 
     mlm_probability: float = 0.15  # share of the words that are masked
@@ -33,7 +32,7 @@ class MaskedTraining(Training):
 
 
 @step(version=1, form="folder", network=True, resumable=True)
-@by_name
+@fine_tuning.by_name
 def pretrained(texts: pd.DataFrame, store: Path, tokens: Path, backbone: Backbone, early: int, head_layers: int,
                training: MaskedTraining, start: Path | None = None, *, folder: Path, checkpoints: Path) -> None:
     """Pre-train an encoder; keep its weights in a folder that loads wherever the backbone does, and `log.json`.

@@ -9,7 +9,6 @@ import pandas as pd
 from helpers.data.windows import WindowTokens
 from helpers.networks import fine_tuning
 from helpers.networks.backbone import Backbone, attention, keep_layers
-from helpers.networks.fine_tuning import RankerTraining, Settings, by_name
 from helpers.reranking.groups import of_held_out
 from helpers.reranking.listwise import as_inputs
 from helpers.reranking.losses import PARTS
@@ -19,7 +18,7 @@ BCE = "multi_label_classification"  # how transformers calls binary cross-entrop
 
 
 @dataclass(frozen=True, kw_only=True)
-class Distillation(Settings):
+class Distillation(fine_tuning.Settings):
     """What a student is, and what it learns from."""
 
     layers: tuple[int, ...] = (0, 1, 2)  # the teacher's layers that the student starts from, if it has no start of its own
@@ -31,10 +30,10 @@ class Distillation(Settings):
 
 
 @step(version=2, form="folder", network=True, resumable=True)
-@by_name
+@fine_tuning.by_name
 def distilled_cross_encoder(teacher: Path, pairs: pd.DataFrame, queries: pd.DataFrame, store: Path, tokens: Path,
-                            training: RankerTraining, held_out_seed: int, distillation: Distillation, start: Path | None = None,
-                            *, folder: Path, checkpoints: Path) -> None:
+                            training: fine_tuning.RankerTraining, held_out_seed: int, distillation: Distillation,
+                            start: Path | None = None, *, folder: Path, checkpoints: Path) -> None:
     """Train a student on labelled pairs and on what its teacher, a fine-tuned cross-encoder that stays as it is, says of them;
     keeps weights, tokenizer and `log.json`. The evaluation loss is the hard one alone.
 

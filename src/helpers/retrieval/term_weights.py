@@ -19,7 +19,6 @@ from helpers.data.texts import Texts
 from helpers.networks import fine_tuning
 from helpers.networks.backbone import Backbone, attention, read_tokenizer
 from helpers.networks.encoder import inputs
-from helpers.networks.fine_tuning import FineTuning, by_name
 from helpers.networks.inference import mask_of, padded, ready, run_batches
 from helpers.retrieval import java
 from helpers.retrieval.indexes import analysed, build
@@ -95,14 +94,14 @@ IGNORED = -100.0  # does not count: special tokens, punctuation, padding and, as
 
 
 @dataclass(frozen=True, kw_only=True)
-class PassageTraining(FineTuning):
+class PassageTraining(fine_tuning.FineTuning):
     """The training of a model that reads passages, some of them held out."""
 
     evaluation_passages: int = 100  # held out for the evaluation loss, with all their queries; at most a tenth
 
 
 @step(version=1, form="folder", network=True, resumable=True)
-@by_name
+@fine_tuning.by_name
 def deepct(targets: pd.DataFrame, store: Path, backbone: Backbone, training: PassageTraining, *, folder: Path,
            checkpoints: Path) -> None:
     """Fine-tune a backbone to estimate the recall of every word of a passage, as `term_recall` has it; keep weights, tokenizer

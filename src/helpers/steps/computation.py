@@ -14,7 +14,6 @@ from helpers import paths
 from helpers.errors import BadInput
 from helpers.steps import cluster, digests, ledger, numerics, processes, recipe, registry
 from helpers.steps.recorded import Recorded
-from helpers.steps.registry import Definition, Shards
 from helpers.steps.store import Entry, Store
 
 ASKING = {cluster.VARIABLE: None, "BOOK_LEDGER": None}  # unset on a worker: what is missing is computed there; who asks notes it
@@ -27,7 +26,7 @@ class Step:
 
     _recorded_too = True  # whether a recorded value is used
 
-    def __init__(self, definition: Definition, arguments: dict[str, Any]):
+    def __init__(self, definition: registry.Definition, arguments: dict[str, Any]):
         self.definition, self.arguments = definition, arguments
         self.name = definition.name
         # an absent input is not part of the recipe: an optional one added later leaves the old keys as they are
@@ -180,7 +179,7 @@ def _has_its_recipe(entry: Entry) -> bool:
         return False
 
 
-def _own_class(definition: Definition) -> str:
+def _own_class(definition: registry.Definition) -> str:
     return numerics.MEASURED if definition.timing else numerics.own_class() if definition.network else numerics.EXACT
 
 
@@ -204,7 +203,7 @@ def _of_one_class(store: Store, of: str, parts: Sequence[tuple[str, str]]) -> li
 
 
 def step(version: int, form: str, network: bool = False, timing: bool = False,
-         resumable: bool = False, shards: Shards | None = None) -> Callable[[Callable[..., Any]], Callable[..., Step]]:
+         resumable: bool = False, shards: registry.Shards | None = None) -> Callable[[Callable[..., Any]], Callable[..., Step]]:
     """Make a function a step; BadInput for a form that nobody has registered.
 
     A function of form `folder` takes one more keyword argument, `folder`: the empty folder that it fills. A resumable one takes
@@ -224,8 +223,8 @@ def step(version: int, form: str, network: bool = False, timing: bool = False,
     registry.FORMS[form]  # noqa: B018 - unknown ones are refused here, not when the value is kept
 
     def wrap(function: Callable[..., Any]) -> Callable[..., Step]:
-        definition = Definition(function.__name__, version, form, network, function, get_type_hints(function),
-                                timing, resumable, shards)
+        definition = registry.Definition(function.__name__, version, form, network, function, get_type_hints(function), timing,
+                                         resumable, shards)
         registry.STEPS[definition.name] = definition
         signature = inspect.signature(function)
 
@@ -244,7 +243,7 @@ def step(version: int, form: str, network: bool = False, timing: bool = False,
     return wrap
 
 
-def _typed(definition: Definition, name: str, value: Any) -> Any:
+def _typed(definition: registry.Definition, name: str, value: Any) -> Any:
     """A float parameter given as an int is the same recipe; any other mismatch of a plain type is a mistake."""
     hint = definition.hints.get(name)
     if hint is float and isinstance(value, int) and not isinstance(value, bool):

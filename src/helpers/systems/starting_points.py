@@ -22,7 +22,6 @@ from helpers.data.texts import merged_store, text_store
 from helpers.data.windows import WHOLE, window_tokens
 from helpers.errors import BadInput
 from helpers.networks import backbone
-from helpers.networks.backbone import layers
 from helpers.networks.fine_tuning import Trained
 from helpers.pretraining.masking import corpus
 from helpers.pretraining.training import MaskedTraining, cls_attention, cls_cosines, pretrained
@@ -64,7 +63,7 @@ class Pretraining(Trained, MaskedTraining):
         stores, encoder = [self.read(name) for name in names], backbone.resolve(self.backbone)
         store = stores[0] if len(stores) == 1 else merged_store(stores)
         return pretrained(corpus(store, first), store, window_tokens(store, encoder.whole(), WHOLE, 0), encoder,
-                          layers(encoder) // 2 if self.early is None else self.early, self.head_layers,
+                          backbone.layers(encoder) // 2 if self.early is None else self.early, self.head_layers,
                           None if self.start is None else self.start.model, **self.settings(MaskedTraining))
 
     def read(self, name: str) -> Step:

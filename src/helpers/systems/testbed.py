@@ -26,7 +26,6 @@ from helpers.networks.backbone import Backbone
 from helpers.reranking.aggregation import aggregated
 from helpers.retrieval import indexes
 from helpers.retrieval.bm25 import bm25_run, max_passage
-from helpers.retrieval.indexes import text_index, window_index
 from helpers.steps import Step, ledger
 
 WORDS, OVERLAP = 150, 50  # Steensland 2021, section 4.1.2
@@ -76,7 +75,7 @@ class Testbed:
         Anserini's index of MS MARCO's documents holds url, title and body, ours title and body: their runs differ a little.
         """
         prebuilt = indexes.index_names(with_relevance(self.collection)[0], self.unit)
-        return indexes.prebuilt_index(*prebuilt) if prebuilt else text_index(self.store)
+        return indexes.prebuilt_index(*prebuilt) if prebuilt else indexes.text_index(self.store)
 
     @property
     def query_step(self) -> Step:
@@ -100,7 +99,7 @@ class Testbed:
         """BM25 over whole texts, or over windows (a text then scores as its best window)."""
         if not windows:
             return bm25_run(self.index, self.query_step, k1, b, depth)
-        index = window_index(self.store, self.words, self.overlap)
+        index = indexes.window_index(self.store, self.words, self.overlap)
         return max_passage(bm25_run(index, self.query_step, k1, b, depth * 5), depth)
 
     def first_stage(self, name: str, k1: float, b: float, depth: int) -> Step:
@@ -205,7 +204,7 @@ class SplitTestbed(Testbed):
     @property
     def index(self) -> Step:
         """The Lucene index of these texts."""
-        return text_index(self.store) if self.source.split_by_article else super().index
+        return indexes.text_index(self.store) if self.source.split_by_article else super().index
 
 
 def is_text(query_id: str, query: str, text: Text) -> bool:

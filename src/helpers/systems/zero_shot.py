@@ -26,7 +26,6 @@ from helpers.encoders.embeddings import dense_window_scores
 from helpers.errors import BadInput
 from helpers.evaluation.verdicts import model_name
 from helpers.networks import backbone
-from helpers.networks.backbone import configuration
 from helpers.networks.encoder import WholeModel, bi_encoder, given, load_settings
 from helpers.networks.inference import AT_ONCE
 from helpers.steps import Step, step
@@ -95,7 +94,7 @@ def scoring(model: WholeModel) -> Scoring:
     from transformers.utils import logging
 
     logging.disable_progress_bar()
-    known = configuration(model)
+    known = backbone.configuration(model)
     if not (known.architectures or [""])[0].endswith("ForSequenceClassification"):
         return _similarities(bi_encoder(model))
     if known.num_labels != 1:
