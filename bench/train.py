@@ -17,7 +17,7 @@ from helpers.costs.measurements import OURS, PRODUCTS, STOCK_TRAINER
 from helpers.costs.timing import Prepare, always, interleave
 from helpers.networks import backbone, fine_tuning
 from helpers.networks.backbone import encoder_flops
-from helpers.reranking.listwise import LONGEST_GRADIENT, ListwiseTraining, logits_of, optimiser
+from helpers.reranking.listwise import LONGEST_GRADIENT, ListwiseTraining, optimiser, rows_of
 from helpers.steps import numerics
 
 BATCH = 16
@@ -111,7 +111,7 @@ def ours(model: backbone.Backbone, data: list[dict[str, Any]], steps: int) -> Pr
                 rows = [data[n] for n in batch]
                 ids, types, labels = ([row[name] for row in rows] for name in ("input_ids", "token_type_ids", "labels"))
                 with torch.autocast(numerics.device(), torch.bfloat16, enabled=numerics.dtype() == "bf16"):
-                    logits = logits_of(trained, ids, types, 0.0).float()
+                    logits = rows_of(trained, ids, types, 0.0)[:, 0].float()
                 loss = torch.nn.functional.binary_cross_entropy_with_logits(logits, torch.tensor(labels).to(logits)[:, 0])
                 loss.backward()
                 torch.nn.utils.clip_grad_norm_(trained.parameters(), LONGEST_GRADIENT)

@@ -179,11 +179,6 @@ def provenance(*systems: Any) -> Fragment:
                           "bm25": described(carried.evaluations(*systems))})
 
 
-def source_of(step: Step) -> str:
-    """Where the value of a step that this page used came from: `computed`, `stored` or `recorded`."""
-    return ledger.USED[step.key]["source"]
-
-
 def where(machine: Mapping[str, Any]) -> str:
     """The machine of a computation, and how much of it was used: `<CPU>, 1 thread of 2 cores`, or `<CPU>, 2 cores`."""
     used = machine.get("threads")

@@ -18,7 +18,7 @@ from helpers.pages.compare import with_interval
 from helpers.pages.fragments import Fragment, Html, count, interval, linked, plain
 from helpers.pages.training import STUDY
 from helpers.retrieval.bm25 import K1, B
-from helpers.steps import Step, numerics
+from helpers.steps import Step, ledger, numerics
 from helpers.systems.rerankers import ListwiseReranker
 from helpers.systems.reranking_experiment import RerankingExperiment
 
@@ -67,7 +67,7 @@ def spot_check(recorded: Step, rounds_of: Callable[[Any], Mapping[str, Any]], un
     refuses an order of recorded times that lie as near to each other.
     """
     there = rounds_of(recorded.value())
-    if page.source_of(recorded) != "recorded":
+    if ledger.USED[recorded.key]["source"] != "recorded":
         return page.prose("The times on this page were measured on the machine that executed it.")
     again = recorded.again(**smaller)
     here = rounds_of(again.value())

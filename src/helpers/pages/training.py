@@ -11,7 +11,7 @@ from helpers.evaluation import published
 from helpers.pages import page, plots
 from helpers.pages.compare import measured, table_value
 from helpers.pages.fragments import Fragment, badge, count, plain, seconds
-from helpers.steps import Step
+from helpers.steps import Step, ledger
 from helpers.systems.evaluated import Evaluation
 
 STUDY = "steensland2021"
@@ -131,4 +131,4 @@ def cost(trainings: Mapping[Any, Step], systems: Mapping[Any, Evaluation]) -> Fr
          "training": seconds(took(log)), "scoring": seconds(scored["seconds"]),
          "on": page.where(scored["machine"]), "from": badge(SHORT[source], source)}
         for name, log in trainings.items() for scored in [systems[name].source.entry().manifest]
-        for source in [page.source_of(systems[name].source)]))
+        for source in [ledger.USED[systems[name].source.key]["source"]]))

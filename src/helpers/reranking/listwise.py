@@ -71,7 +71,7 @@ def listwise_cross_encoder(groups: pd.DataFrame, queries: pd.DataFrame, store: P
     def loss_of(numbers: np.ndarray) -> Any:
         ids, types, teacher = data.batch(numbers)
         with torch.autocast(device, torch.bfloat16, enabled=numerics.dtype() == "bf16"):
-            scores = logits_of(model, ids, types, training.dropout).float().view(len(numbers), -1)
+            scores = rows_of(model, ids, types, training.dropout)[:, 0].float().view(len(numbers), -1)
         return total(losses, scores, torch.tensor(teacher, dtype=torch.float32, device=device) / training.temperature)
 
     def stopped() -> None:
@@ -213,11 +213,6 @@ def adjust(model: Any, trainable: str) -> None:
     model.get_input_embeddings().requires_grad_(False)
 
 
-def logits_of(model: Any, ids: list[list[int]], types: list[list[int]], dropout: float) -> Any:
-    """The logits of a batch's texts, (texts,), in their order."""
-    return rows_of(model, ids, types, dropout)[:, 0]
-
-
 def rows_of(model: Any, ids: Sequence[list[int]], types: Sequence[list[int]], dropout: float) -> Any:
     """What the model's last layer gives for each of a batch's texts, in their order; with dropout by the model as it is."""
     import torch
@@ -283,8 +278,8 @@ def pointwise_cross_encoder(pairs: pd.DataFrame, queries: pd.DataFrame, store: P
 
     def loss_of(numbers: np.ndarray) -> Any:
         with torch.autocast(device, torch.bfloat16, enabled=numerics.dtype() == "bf16"):
-            scores = logits_of(model, [inputs[n][0] for n in numbers], [inputs[n][1] for n in numbers], training.dropout).float()
-        return binary_cross_entropy_with_logits(scores, torch.from_numpy(labels[numbers]).to(device))
+            rows = rows_of(model, [inputs[n][0] for n in numbers], [inputs[n][1] for n in numbers], training.dropout)
+        return binary_cross_entropy_with_logits(rows[:, 0].float(), torch.from_numpy(labels[numbers]).to(device))
 
     def held_out_loss() -> float:
         model.eval()

@@ -11,6 +11,7 @@ the scores; any other is a bi-encoder with the pooling, prompts and similarity t
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
@@ -96,7 +97,7 @@ def scoring(model: WholeModel) -> Scoring:
     logging.disable_progress_bar()
     known = backbone.configuration(model)
     if not (known.architectures or [""])[0].endswith("ForSequenceClassification"):
-        return _similarities(bi_encoder(model))
+        return partial(_similarities, bi_encoder(model))
     if known.num_labels != 1:
         raise BadInput(f"{model.spec!r} gives {known.num_labels} values for a pair", mend="use one that gives a single value")
     with hub.asking(model.source, model.revision):
@@ -104,11 +105,8 @@ def scoring(model: WholeModel) -> Scoring:
     return lambda pairs: ranker.predict(list(pairs), show_progress_bar=False)
 
 
-def _similarities(encoder: Any) -> Scoring:
-    def score(pairs: Sequence[tuple[str, str]]) -> np.ndarray:
-        queries, texts = (list(dict.fromkeys(side)) for side in zip(*pairs, strict=True))
-        asked = dict(zip(queries, encoder.encode_query(queries, show_progress_bar=False, convert_to_tensor=True), strict=True))
-        read = dict(zip(texts, encoder.encode_document(texts, show_progress_bar=False, convert_to_tensor=True), strict=True))
-        return np.array([encoder.similarity(asked[query], read[text]).item() for query, text in pairs], np.float32)
-
-    return score
+def _similarities(encoder: Any, pairs: Sequence[tuple[str, str]]) -> np.ndarray:
+    queries, texts = (list(dict.fromkeys(side)) for side in zip(*pairs, strict=True))
+    asked = dict(zip(queries, encoder.encode_query(queries, show_progress_bar=False, convert_to_tensor=True), strict=True))
+    read = dict(zip(texts, encoder.encode_document(texts, show_progress_bar=False, convert_to_tensor=True), strict=True))
+    return np.array([encoder.similarity(asked[query], read[text]).item() for query, text in pairs], np.float32)
