@@ -61,7 +61,10 @@ def read_trec(file: Path | str) -> pd.DataFrame:
     stand twice, and ranks that contradict the scores, which count. BadInput, naming the line, for a wrong number of columns, an
     odd id, a score that is no number, or a document with two scores."""
     run = as_written(file)
-    if len(other := contradicted(run)):
+    placed = run.assign(rank=pd.to_numeric(run["rank"], errors="coerce")).sort_values(["rank", "score"], ascending=[True, False])
+    groups = placed.groupby("query_id", sort=False)  # does a document stand at a better rank than one with a higher score?
+    worse = (groups["score"].diff() > 0) & (groups["rank"].diff() > 0)
+    if len(other := placed.loc[worse, "query_id"].unique()):
         ledger.warn(f"{file}: the ranks of {len(other)} queries, {other[0]!r} among them, contradict their scores, which count")
     return ranked(run[COLUMNS])
 
@@ -105,14 +108,6 @@ def below_header(file: Path) -> Iterator[tuple[int, str]]:
         inside = inside and text != END
     if inside:
         raise BadInput("the header has no end", file=file, line=1, mend=f"write the line `{END}` below it")
-
-
-def contradicted(run: pd.DataFrame) -> list[str]:
-    """The queries of which a document stands at a better rank than one with a higher score."""
-    placed = run.assign(rank=pd.to_numeric(run["rank"], errors="coerce")).sort_values(["rank", "score"], ascending=[True, False])
-    groups = placed.groupby("query_id", sort=False)
-    worse = (groups["score"].diff() > 0) & (groups["rank"].diff() > 0)
-    return list(dict.fromkeys(placed.loc[worse, "query_id"]))
 
 
 def in_single_precision(run: pd.DataFrame) -> pd.DataFrame:

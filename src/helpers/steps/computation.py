@@ -148,10 +148,10 @@ class Step:
     def _unchanging(self) -> Iterator[None]:
         """While the data is read that the key names: BadInput if it is other data, even if it was put back since."""
         files = [file for part in self._parts() if hasattr(part, "sources") for file in part.sources()]
-        before = digests.states(files)
+        before = {file: digests.state_of(file) for file in files}
         self._check_data([])
         yield
-        self._check_data([file for file, state in digests.states(files).items() if state != before[file]])
+        self._check_data([file for file, state in before.items() if state != digests.state_of(file)])
 
     def _check_data(self, changed: list[Path]) -> None:
         if changed or any(recipe.describe(value) != self._recipe["arguments"][name]

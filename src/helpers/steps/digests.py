@@ -6,7 +6,7 @@ changed in the last second is read every time: a second change within a tick of 
 
 import hashlib
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -24,11 +24,6 @@ def state_of(file: Path) -> State | None:
     return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
 
-def states(files: Iterable[Path]) -> dict[Path, State | None]:
-    """The states of several files."""
-    return {file: state_of(file) for file in files}
-
-
 def plainly(file: Path) -> Any:
     """The bytes of a file as they are."""
     return file.open("rb")
@@ -41,7 +36,7 @@ def sha256(file: Path, opened: Callable[[Path], Any] = plainly) -> str:
 
 def once(name: Any, files: list[Path], compute: Callable[[], str]) -> str:
     """A digest of a name that is computed from these files, once for each of their states; without files, every time."""
-    found = tuple(states(files).items())
+    found = tuple((file, state_of(file)) for file in dict.fromkeys(files))
     if not found or any(state is None or time.time_ns() - state[-1] < SETTLED for _, state in found):
         return compute()
     if (name, found) not in KNOWN:

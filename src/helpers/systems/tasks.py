@@ -58,25 +58,21 @@ class Correlation(Evaluation):
         return Interval(own["mean"], own["low"], own["high"])
 
     def against(self, baseline: Evaluation, measure: str = MEASURE, drawn: bool = True) -> Paired:
-        """The paired comparison with another system of the same step; ValueError for any other evaluation."""
+        """The paired comparison with another system of the same step, which made it over pairs, with the noise of the seeds;
+        ValueError for any other evaluation."""
         if not isinstance(baseline, Correlation) or baseline.facts is not self.facts:
             raise ValueError("two systems of one step are wanted")
         if baseline.label == self.label:
             none = Interval(0.0, 0.0, 0.0)
             return Paired(none, none, 1.0, 1.0, (self.facts["pairs"],), 0.0, "pairs")
-        ours, theirs = (self.facts["systems"][system.label]["seeds"] for system in (self, baseline))
-        return widened(self.facts["against"][self.label][baseline.label], np.array(ours), np.array(theirs), self.facts["pairs"])
-
-
-def widened(own: dict[str, float], ours: np.ndarray, theirs: np.ndarray, pairs: int) -> Paired:
-    """The comparison that the step made over pairs, with the noise of its seeds: what it made (`own`) holds for these trained
-    models; rho of each seed is that of ours and of theirs."""
-    error, mean = (own["high"] - own["low"]) / (2 * special.ndtri(0.975)), own["difference"]
-    noise = own_noise(ours, theirs)
-    draws = error * student(math.inf, PERMUTATIONS, SEED) + training_draws(noise, 1, PERMUTATIONS, SEED + 1)[:, 0]
-    p = float((np.abs(draws) >= abs(mean)).mean()) if noise.variance else 0.0
-    return Paired(*intervals(mean, draws), own["p_t"], max(p, own["p_permutation"]), (pairs,),
-                  float(np.hypot(error, np.sqrt(noise.variance))), "pairs", noise)
+        ours, theirs = (np.array(self.facts["systems"][system.label]["seeds"]) for system in (self, baseline))  # rho of each
+        own = self.facts["against"][self.label][baseline.label]  # over pairs: it holds for these trained models
+        error, mean = (own["high"] - own["low"]) / (2 * special.ndtri(0.975)), own["difference"]
+        noise = own_noise(ours, theirs)
+        draws = error * student(math.inf, PERMUTATIONS, SEED) + training_draws(noise, 1, PERMUTATIONS, SEED + 1)[:, 0]
+        p = float((np.abs(draws) >= abs(mean)).mean()) if noise.variance else 0.0
+        return Paired(*intervals(mean, draws), own["p_t"], max(p, own["p_permutation"]), (self.facts["pairs"],),
+                      float(np.hypot(error, np.sqrt(noise.variance))), "pairs", noise)
 
 
 def correlations(source: Step) -> dict[str, Correlation]:
