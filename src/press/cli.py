@@ -12,7 +12,7 @@ import re
 import sqlite3
 import sys
 import time
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -113,10 +113,10 @@ def _parser() -> argparse.ArgumentParser:
     command("pin", "fetching:pin", "replace branches of the hub in a profile's file by commit hashes", profile)
     command("search", "search_command:answer", "rank a collection for your own queries",
             option("queries", nargs="+", metavar="query"), *collection,
-            option("--first-stage", type=_model("bm25"), default="bm25", metavar="NAME",
+            option("--first-stage", type=partial(_model, ("bm25",)), default="bm25", metavar="NAME",
                    help="bm25 (default), or any bi-encoder of sentence-transformers, by its folder or hub id: it embeds the "
                         "collection once"),
-            option("--reranker", type=_model(*RERANKERS), default="both", metavar="NAME",
+            option("--reranker", type=partial(_model, RERANKERS), default="both", metavar="NAME",
                    help="both (default: the sum of the two that follow), base (the book's cross-encoder), minilm (the zero-shot "
                         "encoder that taught it), mpnet (one of base size, 404 MB fetched once), general (a cross-encoder "
                         "that read two dictionaries, too: trained once, in an hour or two), none, or any cross-encoder or "
@@ -126,7 +126,7 @@ def _parser() -> argparse.ArgumentParser:
             option("-k", type=_positive, default=10, help="documents shown"))
     command("measure", "search_command:measure", "measure given re-rankers on judged queries, without training",
             *collection, option("--reranker", dest="rerankers", action="append", default=[], metavar="NAME",
-                                type=_model(*RERANKERS),
+                                type=partial(_model, RERANKERS),
                                 help="as in `book search`; may be given again (both by default)"),
             option("--run", default="", metavar="FILE", help="a TREC run as the first stage, in place of BM25"),
             option("--split", default="test", help="of the queries (test)"),
@@ -186,14 +186,11 @@ def _seconds(text: str) -> float:
     return int(text[:-1]) * {"d": 86_400.0, "h": 3_600.0}[text[-1]]
 
 
-def _model(*known: str) -> Callable[[str], str]:
-    def checked(text: str) -> str:
-        if text not in known and "/" not in text:
-            listed = ", ".join(known)
-            raise argparse.ArgumentTypeError(f"no {text!r}; choose from {listed}, or give a model's ./folder or hub: id")
-        return text
-
-    return checked
+def _model(known: tuple[str, ...], text: str) -> str:
+    if text not in known and "/" not in text:
+        listed = ", ".join(known)
+        raise argparse.ArgumentTypeError(f"no {text!r}; choose from {listed}, or give a model's ./folder or hub: id")
+    return text
 
 
 if __name__ == "__main__":

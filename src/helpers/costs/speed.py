@@ -191,14 +191,9 @@ def rates(built: dict[str, Any], cases: list[tuple[str, int]], queries: np.ndarr
     """Queries a second of each case, the first ones alone and all together: median and quartiles over the rounds."""
     parts = {"alone": [queries[n:n + 1] for n in range(min(alone, len(queries)))], "together": [queries]}
 
-    def searching(kind: str, setting: int, how: str) -> Callable[[], None]:
+    def searching(kind: str, setting: int, how: str) -> Callable[[], Any]:
         dense.tune(built[kind], kind, setting)
-
-        def work() -> None:
-            for vectors in parts[how]:
-                built[kind].search(vectors, dense.DEPTH)
-
-        return work
+        return lambda: [built[kind].search(vectors, dense.DEPTH) for vectors in parts[how]]
 
     times = interleave({(case, how): partial(searching, *case, how) for case in cases for how in parts}, rounds,
                        time.thread_time).seconds
