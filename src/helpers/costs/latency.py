@@ -70,9 +70,7 @@ def dense_work(texts: list[str], depth: int, passages: Path, query_length: int, 
     """What encodes the queries, and what searches with their vectors on one thread: either gives milliseconds a query."""
     reader, vectors = Encoder(**encoder), np.load(passages / PASSAGES)
     index = build(EXACT, vectors, M=0, seed=0)
-
-    def encode(text: str) -> np.ndarray:
-        return reader.vectors(wrapped_texts(reader.tokenizer, [text], query_length), QUERY)
+    encode = lambda text: reader.vectors(wrapped_texts(reader.tokenizer, [text], query_length), QUERY)
 
     def search(queries: list[np.ndarray]) -> float:
         with one_thread():
@@ -156,14 +154,8 @@ def max_sim_latency(backbone: Backbone, run: pd.DataFrame, queries: pd.DataFrame
     names = sorted({name for names in lists for name in names})
     states = dict(zip(names, encoder.token_vectors([wrapped(encoder.tokenizer, texts.at(places[name]), max_length)
                                                     for name in names], PASSAGE), strict=True))
-
-    def encode(query: str) -> np.ndarray:
-        return encoder.token_vectors(wrapped_texts(encoder.tokenizer, [asked[query]], query_length), QUERY)[0]
-
+    encode = lambda query: encoder.token_vectors(wrapped_texts(encoder.tokenizer, [asked[query]], query_length), QUERY)[0]
     vectors = {query: encode(query) for query in lists.index}
-
-    def order(query: str) -> list[str]:
-        return sorted(lists[query], key=lambda name: -max_sim(vectors[query][WORDS], states[name][WORDS]))
-
+    order = lambda query: sorted(lists[query], key=lambda name: -max_sim(vectors[query][WORDS], states[name][WORDS]))
     parts = {name: partial(milliseconds, work, list(lists.index)) for name, work in (("encode", encode), ("order", order))}
     return {"queries": len(lists), **in_turns(parts, rounds)}

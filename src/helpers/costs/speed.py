@@ -43,9 +43,7 @@ def ranking_speed(sizes: list[str], backbone: Backbone, index: Path, queries: pd
     first = queries.head(timed)
     reader, tokenizer = WindowTokens(tokens, store), backbone.tokenizer()
 
-    def retrieve() -> pd.DataFrame:
-        return java.call(search, index, first, k1, b, candidates)
-
+    retrieve = partial(java.call, search, index, first, k1, b, candidates)
     run = retrieve()
 
     def rerank(model: Any) -> int:
