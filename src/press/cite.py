@@ -83,8 +83,7 @@ class Repository(NamedTuple):
 
 
 def repository() -> Repository:
-    """The repository that this book is built for; BadInput for an address that is not GitHub's: Binder and Colab could not open
-    it."""
+    """The repository that this book is built for; BadInput for one that is not GitHub's: Binder and Colab could not open it."""
     usual = configured()
     if own := os.environ.get("BOOK_REPOSITORY"):
         return parsed(own, usual.branch, "BOOK_REPOSITORY")

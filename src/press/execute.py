@@ -92,8 +92,7 @@ def run(page: PageRequest, tell: Callable[[str], None] | None = None) -> tuple[P
 
 
 def executed(source: Path, values: dict[str, Any], tell: Callable[[str], None] | None = None) -> nbformat.NotebookNode:
-    """A template, executed with these parameters; no page is written. How it goes is told in one line, by default at the
-    terminal."""
+    """A template, executed with these parameters; no page is written. How it goes is told in a line, by default at a terminal."""
     import papermill
     from nbclient.exceptions import DeadKernelError
     from papermill.exceptions import PapermillExecutionError

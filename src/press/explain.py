@@ -44,8 +44,7 @@ class Plan:
 def plan(chapter: str, profile: str, given: dict[str, str], known: Catalogue | None = None) -> Plan:
     """What making a page (see `execute.request`) would take if it is out of date; with `BOOK_FRESH` everything is computed anew.
 
-    `known` is the catalogue, if it has been read already. BadInput for parameters that are wrong, or that the chapter would stop
-    with.
+    `known` is the catalogue, if it has been read already. BadInput for parameters that are wrong, or stop the chapter.
     """
     request = execute.request(chapter, profile, given)
     if execute.is_current(request):

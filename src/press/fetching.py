@@ -144,8 +144,7 @@ def fetch(needed: list[Item]) -> Iterator[str]:
 def pin(profile: str) -> list[str]:
     """Replace branches and tags of the hub's models and datasets in a profile's file by the commits that they stand for now.
 
-    Nothing else changes. What was replaced, as `old -> new`; NetworkNeeded if the hub does not answer, and the file is as it was
-    then.
+    Nothing else changes. What was replaced, as `old -> new`; NetworkNeeded if the hub does not answer: the file is as it was.
     """
     commits, content, file = {}, chapters.profile(profile), chapters.profile_file(profile)
     models = set(texts_in(content))

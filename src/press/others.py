@@ -45,8 +45,7 @@ class Other:
 
 
 def load() -> list[Other]:
-    """All entries; BadInput for one that lacks a field or names an unknown study, claim or cell, a value that is no share, or no
-    source."""
+    """All entries; BadInput for one that lacks a field or a source, names no study, claim or cell, or whose value is no share."""
     file, entries = paths.PUBLISHED / "others.yaml", []
     for number, raw in enumerate(yaml.load(file.read_text(encoding="utf-8"), yaml.BaseLoader)["others"], start=1):
         try:

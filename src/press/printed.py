@@ -50,8 +50,7 @@ def publish(html: Path) -> None:
 
 
 def write() -> dict[str, Any]:
-    """Print the rendered book; what `made` tells of it. BadInput without a Chromium, or if a page of the book has not been
-    rendered."""
+    """Print the rendered book; what `made` tells of it. BadInput without a Chromium, or if a page has not been rendered."""
     from pypdf import PdfReader
 
     chromium.find()

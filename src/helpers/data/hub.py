@@ -80,8 +80,7 @@ def commit(source: str, revision: str, kind: str = "model") -> str:
 
 
 def fetch(source: str, revision: str) -> Path:
-    """A model's files, those that are not here yet fetched; the hub's client goes on with what was interrupted. Errors are those
-    of `asking`."""
+    """A model's files, what is missing fetched; the hub's client goes on with what was interrupted. Errors as of `asking`."""
     from huggingface_hub import snapshot_download
 
     with asking(source, revision):

@@ -35,8 +35,7 @@ def _from_recipe(description: dict[str, Any]) -> File:
 
 
 def pairs(source: str, split: str) -> Step:
-    """The scored pairs of a split: columns pair_id, score (0 to 5), sentence1, sentence2; BadInput for a hub dataset without
-    revision."""
+    """The scored pairs of a split: pair_id, score (0 to 5), sentence1, sentence2; BadInput for a hub dataset without revision."""
     if not source.startswith("hub:"):
         return stsb_pairs(stsb_file(split, source))
     name, _, revision = source.removeprefix("hub:").partition("@")

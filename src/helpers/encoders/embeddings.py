@@ -212,8 +212,7 @@ def max_sim_run(backbone: Backbone, run: pd.DataFrame, queries: pd.DataFrame, st
                 max_length: int, query_length: int, model: Path | None = None) -> pd.DataFrame:
     """The top `candidates` texts of each query, ordered anew by MaxSim over the encoder's states.
 
-    The tokens are to be those of whole texts; texts are cut at `max_length` tokens and queries at `query_length`, special tokens
-    included.
+    The tokens are to be those of whole texts; texts are cut at `max_length` tokens, queries at `query_length`, special ones too.
     """
     encoder, texts = Encoder(backbone, model, "mean", normalise=True, token_types=False), WholeTexts(tokens, store)
     asked = encoder.token_vectors(wrapped_texts(encoder.tokenizer, queries["text"], query_length), QUERY)

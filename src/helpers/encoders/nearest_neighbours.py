@@ -55,8 +55,7 @@ def search(passages: np.ndarray, queries: np.ndarray, depth: int) -> tuple[np.nd
 
 
 def nearest(passages: np.ndarray, queries: np.ndarray, count: int) -> np.ndarray:
-    """The positions of the `count` largest inner products, (queries, count), in no order: the best of each block beside the best
-    before it."""
+    """The positions of the `count` largest inner products, (queries, count), unordered: each block's best beside those before."""
     import torch
 
     asked = torch.tensor(queries)

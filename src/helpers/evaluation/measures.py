@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 
 
 def parse(name: str, min_relevance: int = 1) -> "Measure":
-    """The measure of a name such as `RR@10`, with `rel=min_relevance` if it is binary; ValueError for a name that ir_measures
-    lacks."""
+    """The measure of a name such as `RR@10`, with `rel=min_relevance` if binary; ValueError for one that ir_measures lacks."""
     import ir_measures
 
     try:

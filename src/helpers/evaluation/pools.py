@@ -33,8 +33,7 @@ def condensed(measure: str) -> str:
 
 
 def gaining(qrels: pd.DataFrame, min_relevance: int) -> pd.DataFrame:
-    """The judgments as graded measures see them by the Almanac's rule: where they were not pooled, what is not relevant gains
-    nothing.
+    """The judgments as graded measures see them by the Almanac's rule: where they were not pooled, only what is relevant gains.
 
     A lower grade that was only given to texts which somebody thought of, such as the sibling articles of the Almanac's ordinary
     queries, favours the systems that find just these. Of other collections every grade gains (`Collection.every_grade_gains`).

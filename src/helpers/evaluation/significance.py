@@ -132,8 +132,7 @@ class Paired:
 
 @remembered
 def mean_interval(values: ArrayLike) -> Interval:
-    """The mean and its 95 % interval by bootstrap over queries (percentile; Efron & Tibshirani 1993, chapter 13); ValueError for
-    no values."""
+    """Mean and 95 % interval by bootstrap over queries (percentile; Efron & Tibshirani 1993, chapter 13); ValueError for none."""
     data = np.asarray(values, dtype=float)
     if data.size == 0:
         raise ValueError("no values to average")

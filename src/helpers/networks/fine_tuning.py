@@ -72,8 +72,7 @@ class RankerTraining(FineTuning):
 def by_name(function: Callable[..., Any]) -> Callable[..., Any]:
     """Let a step's function take settings one by one where it declares them as one argument of a class of `Settings`.
 
-    All are required, but those whose default is None: an absent input. A missing or unknown name is a TypeError, as for any
-    function.
+    All are required, but those whose default is None: an absent input. A missing or unknown name is a TypeError, as usual.
     """
     hints = get_type_hints(function)
     kinds = {name: hint for name, hint in hints.items() if isinstance(hint, type) and issubclass(hint, Settings)}

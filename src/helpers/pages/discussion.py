@@ -25,8 +25,7 @@ FACT = re.compile(r"(not\s+)?(\w+)")
 
 
 def failed(conditions: str, known: Mapping[str, Evaluation | bool], measure: str) -> list[str]:
-    """Those of the conditions, joined by `and`, that do not hold; none holds of what is not there. BadInput for what is no
-    condition."""
+    """Those of the conditions, joined by `and`, that do not hold; none holds of what is not there. BadInput for other texts."""
     return [one for one in map(str.strip, conditions.split(" and ")) if not _holds(one, known, measure)]
 
 

@@ -34,8 +34,7 @@ class WholeWordMasking:
 
     @classmethod
     def of(cls, tokenizer: Any, mlm_probability: float) -> "WholeWordMasking":
-        """For a word-piece tokenizer; ValueError for a share outside 0 to 1, or a tokenizer without [MASK] or without `##`
-        pieces."""
+        """For a word-piece tokenizer; ValueError for a share outside 0 to 1, or a tokenizer without [MASK] or `##` pieces."""
         if not 0 < mlm_probability < 1:
             raise ValueError(f"mlm_probability {mlm_probability}: more than 0 and less than 1")
         pieces = tokenizer.convert_ids_to_tokens(list(range(len(tokenizer))))

@@ -87,8 +87,7 @@ DIGITS = 4  # of a kept score
 
 
 def attended(states: Any, mask: Any, weight: Any) -> Any:
-    """PARADE Attn of states (documents, windows, dimensions): a mean with weights softmax(w . state) (Steensland 2021, section
-    3.2.2)."""
+    """PARADE Attn of states (documents, windows, dimensions): a mean with weights softmax(w . state) (Steensland 2021, 3.2.2)."""
     weights = (states @ weight).masked_fill(~mask, float("-inf")).softmax(1)
     return (weights[..., None] * states).sum(1)
 

@@ -224,8 +224,7 @@ FORMS = ("best", "words", "sentence")
 
 @step(version=1, form="table")
 def surface_words(index: Path, weights: pd.DataFrame, run: pd.DataFrame, store: Path, documents: int) -> pd.DataFrame:
-    """For every added term the word that most often stands for it in the query's feedback documents: columns query_id, term,
-    word.
+    """For every added term the word that most often stands for it in the query's feedback documents: query_id, term, word.
 
     Args:
         index: whose terms they are; every index here has the same analyser.

@@ -52,8 +52,7 @@ def describe(value: Any) -> Any:
 
 
 def key_of(recipe: dict[str, Any], keys: Mapping[int, str] = MappingProxyType({})) -> str:
-    """The key of a step's recipe: 64 hexadecimal digits. Of input steps whose keys are known `keys` has them by the `id` of their
-    recipes."""
+    """The key of a step's recipe: 64 hexadecimal digits. `keys` has the known ones of input steps, by their recipes' `id`."""
     def identity(part: dict[str, Any]) -> dict[str, str]:
         return {"$step": keys.get(id(part)) or key_of(part)} if "step" in part else {"$data": part["digest"]}
 

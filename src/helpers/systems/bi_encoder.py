@@ -128,8 +128,7 @@ class BiEncoder(BiEncoderTraining):
                                 self.query_length, self.model)
 
     def run(self, bed: Testbed, depth: int) -> Step:
-        """The passages of the largest similarity with each query, of all that there are; BadInput where texts have no one
-        vector."""
+        """The passages of the largest similarity with each query, of all there are; BadInput where texts have no one vector."""
         if self.similarity == MAX_SIM:
             raise BadInput("MaxSim compares a vector for each word", mend="let it order a list: `ordered`")
         return exact_search(self.embeddings(bed), self.query_embeddings(bed), bed.store, bed.query_step, depth)

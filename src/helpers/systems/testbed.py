@@ -182,9 +182,8 @@ class Testbed:
 class SplitTestbed(Testbed):
     """The same for a training: only articles that answer its splits' queries, where the collection is split by article.
 
-    Index, embeddings and candidates hold nothing of dev or test then.
-    Elsewhere (MS MARCO) training and test queries share their texts, and all of them stay. BadInput for splits that are not of
-    articles, such as `topics`, whose answers are among all.
+    Index, embeddings and candidates hold nothing of dev or test then. Elsewhere (MS MARCO) training and test queries share their
+    texts, and all of them stay. BadInput for splits that are not of articles, such as `topics`, whose answers are among all.
     """
 
     def __post_init__(self) -> None:
