@@ -45,7 +45,10 @@ def stand_ins() -> Iterator[None]:
 
 def _rendered(toc: Path) -> bool:
     """Jupyter Book's work, where anything has changed."""
-    mark, stamp = _digest(), paths.BOOK / "_build" / "stamp"
+    files = sorted(f for f in paths.BOOK.rglob("*") if f.is_file() and f.suffix not in (".stamp", ".part")
+                   and not SKIPPED & set(f.relative_to(paths.BOOK).parts))
+    mark = recipe.sha256(recipe.canonical([[str(f.relative_to(paths.BOOK)), recipe.sha256(f.read_bytes())] for f in files]))
+    stamp = paths.BOOK / "_build" / "stamp"
     if stamp.exists() and stamp.read_text() == mark and (paths.HTML / "index.html").exists():
         return False
     stamp.unlink(missing_ok=True)
@@ -83,9 +86,3 @@ def variant_entry(page: Path) -> dict[str, Any]:
     title = chapters.chapter(variants.chapter_of(page.stem)).title
     return {"file": f"chapters/{page.stem}", "title": f"{title}: {shortened(changed, LONGEST)}",
             "sections": [{"file": f"chapters/{variants.comparison(page.stem)}", "title": "Compared with the baseline"}]}
-
-
-def _digest() -> str:
-    files = sorted(f for f in paths.BOOK.rglob("*") if f.is_file() and f.suffix not in (".stamp", ".part")
-                   and not SKIPPED & set(f.relative_to(paths.BOOK).parts))
-    return recipe.sha256(recipe.canonical([[str(f.relative_to(paths.BOOK)), recipe.sha256(f.read_bytes())] for f in files]))

@@ -57,10 +57,8 @@ def judge(direction: str, comparison: Paired, margin: float = MARGIN) -> str:
     if direction not in DIRECTIONS:
         raise ValueError(f"direction {direction!r}: {', '.join(DIRECTIONS)}")
     whole, narrow = comparison.difference, comparison.narrow
-    if direction == LOWER:
-        claimed, denied = whole.high < 0, whole.low > 0
-    else:
-        claimed, denied = whole.low > 0, whole.high < 0
+    positive, negative = whole.low > 0, whole.high < 0
+    claimed, denied = (negative, positive) if direction == LOWER else (positive, negative)
     below, above = narrow.high < margin, narrow.low > -margin
     if direction == NO_GAIN:
         return AGREES if below else DISAGREES if claimed else OPEN

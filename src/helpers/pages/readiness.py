@@ -5,7 +5,6 @@ see, and what seeing as little as their lead would take; whether a pre-training'
 import math
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -26,7 +25,6 @@ STUDY = "gao2021"
 STUDIED = {START: "BERT", CONDENSER: "BERT + CD", CONTINUED: "BERT + CD + CT",
            **{branch: f"BERT {branch}" for branch in BRANCHES if branch != CONDENSER}}
 BySize = Mapping[tuple[str, int], Evaluation]  # by starting point and training size, 0 for all
-NONE: Mapping[str, Any] = MappingProxyType({})
 
 
 def columns(sizes: Sequence[int], group: str, of_study: Sequence[str] = ("1K", "10K", "FULL")) -> dict[int, str]:
@@ -54,8 +52,8 @@ def of_size(systems: BySize, size: int) -> Systems:
     return {start: system for (start, own), system in systems.items() if own == size}
 
 
-def curve(systems: BySize, examples: Mapping[int, int], measure: str, what: str, caption: str, references: Systems = NONE,
-          table: str = "", places: Mapping[str, int] = NONE) -> Fragment:
+def curve(systems: BySize, examples: Mapping[int, int], measure: str, what: str, caption: str,
+          references: Systems = plots.NOTHING, table: str = "", places: Mapping[str, int] = plots.NOTHING) -> Fragment:
     """The measure over the number of examples that each size stands for, a line for each starting point, with t-intervals over
     seeds; `what` are the examples. Flat lines are `references`, hollow points the study's, whose columns stand at `places`.
     BadInput for one seed."""
@@ -69,7 +67,7 @@ def curve(systems: BySize, examples: Mapping[int, int], measure: str, what: str,
               for start in frames if all((STUDIED[start], column) in cells for column in places)}
     return plots.seed_curves({start: pd.DataFrame(means).T.sort_index() for start, means in frames.items()}, what, measure,
                              f"{caption} Bars are t-intervals over the few seeds alone.",
-                             {name: own.mean(measure).mean for name, own in references.items()}, theirs if places else NONE)
+                             {name: own.mean(measure).mean for name, own in references.items()}, theirs if places else {})
 
 
 def by_start(caption: str, systems: Results[tuple[str, int]], names: Mapping[int, str], measure: str, table: str,
@@ -87,7 +85,7 @@ def shares(caption: str, systems: BySize, names: Mapping[int, str], measure: str
 
 
 def in_full(table: str, groups: Mapping[str, Mapping[int, str]], measures: Mapping[str, str], systems: BySize,
-            references: Systems = NONE) -> Fragment:
+            references: Systems = plots.NOTHING) -> Fragment:
     """Every value that a table of the study prints, and beside it what this run measured for it, or that it did not.
 
     Args:

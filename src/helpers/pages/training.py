@@ -1,7 +1,6 @@
 """What the chapters on fine-tuning share: a training's size, its loss curves, its losses beside the study's, its cost."""
 
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Any
 
 import pandas as pd
@@ -38,7 +37,7 @@ def loss_curves(log: dict[str, Any]) -> dict[str, pd.Series]:
     return {name: curve(log, key) for name, key in LOSSES.items()}
 
 
-def evaluation_curves(logs: Logs, caption: str, printed: Mapping[str, tuple[str, ...]] = MappingProxyType({})) -> Fragment:
+def evaluation_curves(logs: Logs, caption: str, printed: Mapping[str, tuple[str, ...]] = plots.NOTHING) -> Fragment:
     """The evaluation loss of several trainings over the optimiser steps; `printed` as for `ends`."""
     lines = {name: curve(log, "eval_loss") for name, log in logs.items()}
     return plots.curves(lines, "optimiser steps", "evaluation loss", caption, printed=ends(lines, printed))

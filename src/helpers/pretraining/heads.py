@@ -141,8 +141,7 @@ class SentenceModel(nn.Module):
 def sentence_loss(vectors: Sequence[Any], target: Any, margin: float) -> Any:
     """The regression and the triplet objective of Reimers & Gurevych (2019, section 3).
 
-    Of pairs the mean of (cos(u, v) - y)^2, of triplets the mean of max(0, |a - p| - |a - n| + margin); the margin is 1 in that
-    paper.
+    Of pairs the mean of (cos(u, v) - y)^2, of triplets the mean of max(0, |a - p| - |a - n| + margin); the margin is 1 there.
 
     The vectors are those of the first, second (and third) sentences, (examples, dimensions) each; the target is each pair's
     cosine, between 0 and 1, and unused for triplets.

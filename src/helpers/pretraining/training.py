@@ -138,8 +138,7 @@ AT_ONCE = 50  # texts
 @step(version=1, form="json", network=True)
 def cls_cosines(texts: pd.DataFrame, store: Path, tokens: Path, backbone: Backbone, sample: int, max_length: int, seed: int,
                 start: Path | None = None) -> dict[str, float]:
-    """Cosines between the [CLS] states of a sample of texts, all pairs of them, in float32: their `mean` and standard deviation,
-    `spread`.
+    """Cosines of the [CLS] states of a sample of texts, all pairs, in float32: their `mean` and standard deviation, `spread`.
 
     Args:
         texts: column doc_id: those that the sample is drawn from.

@@ -93,8 +93,6 @@ class AttentionScores:
 
     def layers(self) -> list[Any]:
         """The scores of the last forward pass, first layer first."""
-        return [self._scores(own["query"], own["key"]) for own in self._outputs]
-
-    def _scores(self, *projected: Any) -> Any:
-        query, key = (states.float().unflatten(-1, (self._heads, -1)).transpose(1, 2) for states in projected)
-        return query @ key.transpose(-1, -2) / math.sqrt(query.shape[-1])
+        of_heads = lambda states: states.float().unflatten(-1, (self._heads, -1)).transpose(1, 2)
+        projected = ((of_heads(own["query"]), of_heads(own["key"])) for own in self._outputs)
+        return [query @ key.transpose(-1, -2) / math.sqrt(query.shape[-1]) for query, key in projected]

@@ -1,2 +1,1 @@
-"""What chapters compose and compare: testbed, evaluated systems, re-ranker, bi-encoder, first stages, pipeline, starting
-points."""
+"""What chapters compose and compare: testbed, evaluations, re-rankers, encoders, first stages, pipeline, starting points."""
