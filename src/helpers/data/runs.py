@@ -155,9 +155,8 @@ registry.FORMS["run"] = registry.Form(_save, _load)
 def queries(parts: list, sample: int, seed: int, answer_types: list | None = None) -> pd.DataFrame:
     """The queries of one or more splits; `sample` of each split drawn with the seed, 0 for all of them.
 
-    The order is the collection's, so that a larger sample of the same seed adds queries without reordering. Asking for
-    more queries than there are gives all of them. With `answer_types`, only queries that carry one of these labels; BadInput if
-    none does.
+    The order is the collection's, so that a larger sample of the same seed adds queries without reordering. Asking for more
+    queries than there are gives all. With `answer_types`, only queries that carry one of these labels; BadInput if none does.
     """
     frames = [take(typed(part.load(), answer_types), sample, seed) for part in parts]
     return pd.concat(frames, ignore_index=True)

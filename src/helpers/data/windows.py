@@ -34,9 +34,8 @@ class Window(NamedTuple):
 def windows(text: Text, words: int, overlap: int) -> Iterator[Window]:
     """Cut a text into windows of `words` words, title included, of which `overlap` are shared with the next one.
 
-    A text that fits gives one window; the last window may be shorter, and no window lies wholly inside another. A text
-    without words gives one empty window, so that every document can be scored. ValueError unless 0 <= overlap < words, less the
-    title's words.
+    A text that fits gives one window; the last window may be shorter, and no window lies wholly inside another. A text without
+    words gives one empty window, so every document can be scored. ValueError unless 0 <= overlap < words, less the title's.
     """
     title = text.title.split()
     if len(title) >= min(TITLE_LIMIT, words):

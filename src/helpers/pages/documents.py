@@ -63,8 +63,7 @@ def first(tokens: int) -> str:
 def places(bed: Testbed) -> pd.Series:
     """For each query where the middle of its answer is, as a share of its document; empty where the judgments do not say.
 
-    The middle, because an answer of some length cannot begin at the end of its document: beginnings lie early even if answers are
-    spread evenly.
+    The middle: an answer of some length cannot begin at its document's end, so beginnings lie early even of evenly spread ones.
     """
     if bed.positions is None:
         return pd.Series(dtype=float)

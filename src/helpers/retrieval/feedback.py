@@ -66,8 +66,7 @@ def expansion(feedback: Mapping[str, int], collection: Mapping[str, int], sizes:
     """The most informative terms, most informative first, ties in the order of the alphabet, with their weights from 0 to 1.
 
     A weight is the informativeness over its upper bound: that of a term which occurs as often as the best one in the feedback
-    documents and nowhere else (the parameter-free form; Amati 2003, section 7.1.3, and Terrier). Terms that tell nothing are
-    left out.
+    documents and nowhere else (the parameter-free form; Amati 2003, section 7.1.3, and Terrier). What tells nothing is left out.
 
     Args:
         feedback: how often each term occurs in the feedback documents.
