@@ -170,10 +170,9 @@ def loaded(name: str) -> Any:
     """The dataset of that id, None if ir_datasets has none."""
     import ir_datasets
 
-    try:
+    with contextlib.suppress(KeyError):
         return ir_datasets.load(name)
-    except KeyError:
-        return None
+    return None
 
 
 def named(spec: str) -> tuple[str, str | None]:
