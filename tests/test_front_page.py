@@ -58,7 +58,7 @@ def test_the_explorers_first_query_is_in_view_with_its_ranks_and_texts_stay_text
     shown = {"id": "7", "text": "<why>", "ranks": [19, 1], "systems": ["BM25", "re-ranking"], "hurt_most": "8", "whole": True,
              "queries": 400, "columns": [["BM25", [["<t>", "body", "● answers fully"]]], ["re-ranking", []]]}
     html = front_page.explored([{"page": "explorer", "explored": shown}])
-    assert "ranks 19 by BM25, 1 by re-ranking: the largest gain by re-ranking among 400 test queries" in html
+    assert "is 19 by BM25, 1 by re-ranking. It is the largest gain by re-ranking among 400 test queries" in html
     assert "{" not in html
     assert "&lt;why&gt;" in html and "<why>" not in html and "<strong>&lt;t&gt;</strong>" in html
     assert 'href="chapters/explorer.html#q=8"' in html and "<form" in html
