@@ -240,16 +240,9 @@ def test_a_difference_that_turns_on_judged_texts_alone_says_so(pair):
     assert "of the other sign on judged texts alone: −0.250" in shown
 
 
-def test_a_pair_that_these_parameters_leave_out_is_not_run(pair):
+@pytest.mark.parametrize("waits, end", [({}, ""), ({"waits_for": "a GPU"}, "; it waits for a GPU")])
+def test_a_pair_that_these_parameters_leave_out_is_not_run(waits, end, pair):
+    declare("first", **waits)
     line = claims.judge("chapter", {"first": claims.pair({"a": pair[0]}, "a", "b")}).data["claims"][0]
-    assert (line["verdict"], line["evidence"]) == (UNTESTED, "needs b, which these parameters leave out")
+    assert (line["verdict"], line["evidence"]) == (UNTESTED, "needs b, which these parameters leave out" + end)
     assert claims.pair({"a": 1, "b": 2}, "a", "b") == (1, 2)
-
-
-def test_a_claim_that_lacks_a_system_says_what_it_waits_for():
-    assert CLAIMS["newer-encoders-do-not-beat-bert/RoBERTa"].waits_for.endswith("and a GPU")
-    judged = claims.judge("first_stage", {"repbert-recall-near-doctttttquery": "needs docTTTTTquery",
-                                          "repbert-is-as-quick-as-words": "no times"})
-    assert {line["claim"]: line["reason"] for line in judged.data["claims"]} == {
-        "repbert-recall-near-doctttttquery": "needs docTTTTTquery; it waits for a generator of queries, which only the hub has",
-        "repbert-is-as-quick-as-words": "no times"}

@@ -64,9 +64,8 @@ def test_a_longformer_is_made_from_the_same_start_or_was_pre_trained():
 
 def trained_to(*losses):
     """A model whose held-out loss went through these."""
-    log = {"steps": 9, "pairs": 80, "evaluation_pairs": 8,
-           "log": [{"step": number, "eval_loss": loss} for number, loss in enumerate(losses)]}
-    return SimpleNamespace(log=Value(log), size=4, epochs=2)
+    lines = [{"step": number, "eval_loss": loss} for number, loss in enumerate(losses)]
+    return SimpleNamespace(log=Value({"steps": 9, "pairs": 80, "evaluation_pairs": 8, "log": lines}), size=4, epochs=2)
 
 
 def test_a_model_that_learned_is_told_from_one_that_did_not():

@@ -59,11 +59,10 @@ def test_the_explorers_first_query_is_in_view_with_its_ranks_and_texts_stay_text
              "queries": 400, "columns": [["BM25", [["<t>", "body", "● answers fully"]]], ["re-ranking", []]]}
     html = front_page.explored([{"page": "explorer", "explored": shown}])
     assert "is 19 by BM25, 1 by re-ranking. It is the largest gain by re-ranking among 400 test queries" in html
-    assert "{" not in html
-    assert "&lt;why&gt;" in html and "<why>" not in html and "<strong>&lt;t&gt;</strong>" in html
+    assert "{" not in html and "&lt;why&gt;" in html and "<why>" not in html and "<strong>&lt;t&gt;</strong>" in html
     assert 'href="chapters/explorer.html#q=8"' in html and "<form" in html
-    assert "<form" not in front_page.explored([{"page": "explorer", "explored": shown | {"whole": False}}])
-    assert front_page.explored([]) == ""
+    part = front_page.explored([{"page": "explorer", "explored": shown | {"whole": False}}])
+    assert "<form" not in part and front_page.explored([]) == ""
 
 
 def test_the_cards_and_sentences_name_claims_and_comparisons_that_their_chapters_make():

@@ -60,23 +60,21 @@ def test_a_longer_one_gives_the_scores_of_the_shorter_and_repeats_its_positions(
     long = longer(short, 100)
     assert torch.allclose(logits(as_studied(long), inputs()), before, atol=1e-6)
     table, old = (model.longformer.embeddings.position_embeddings.weight for model in (long, short))
-    assert table.shape[0] == 101 == long.config.max_position_embeddings
     assert torch.equal(table[1:97], old[1:].repeat(2, 1)) and torch.equal(table[97:], old[1:5])
-    assert logits(as_studied(long), inputs(90)).shape == (3,)
+    assert len(table) == 101 == long.config.max_position_embeddings and logits(as_studied(long), inputs(90)).shape == (3,)
 
 
 def test_positions_beyond_berts_repeat(bert):
     long = converted(bert, window=WINDOW, length=80)
     table, old = long.longformer.embeddings.position_embeddings.weight, bert.bert.embeddings.position_embeddings.weight
-    assert table.shape[0] == 81
-    assert torch.equal(table[1:33], old) and torch.equal(table[33:65], old) and torch.equal(table[65:], old[:16])
+    assert table.shape[0] == 81 and torch.equal(table[1:33], old)
+    assert torch.equal(table[33:65], old) and torch.equal(table[65:], old[:16])
     assert torch.isfinite(logits(as_studied(long), inputs(70))).all()
 
 
 def test_other_models_are_left_as_they_are(bert):
     before = logits(bert, inputs())
-    assert torch.equal(logits(as_studied(bert), inputs()), before)
-    assert not bert._forward_pre_hooks
+    assert torch.equal(logits(as_studied(bert), inputs()), before) and not bert._forward_pre_hooks
 
 
 @pytest.mark.parametrize("under_a_mask", [0, longformer.UNDER_A_MASK])
