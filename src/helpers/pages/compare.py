@@ -164,11 +164,12 @@ def above(first: Evaluation, second: Evaluation, measure: str) -> bool:
 
 
 def disagreement(first: Evaluation, second: Evaluation, measure: str) -> str:
-    """What judged texts alone say of a difference, if its sign is another there; empty if it is not, or cannot be known."""
+    """What judged texts alone show of a difference, if its sign is another there; empty if it is not, or cannot be known."""
     other = condensed(measure)
     if other not in first.values or other not in second.values or lead(first, second, measure) * lead(first, second, other) >= 0:
         return ""
-    return f"of the other sign on judged texts alone: {signed(lead(first, second, other))}"
+    alone = lead(first, second, other)
+    return f"of the other sign on judged texts alone: {signed(alone)}" if abs(alone) >= 0.0005 else "gone on judged texts alone"
 
 
 MEASURE = "nDCG@10"
