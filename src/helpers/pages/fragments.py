@@ -40,6 +40,13 @@ def p_value(p: float) -> str:
     return "< 0.001" if p < 0.001 else f"{p:.3f}"
 
 
+def measure_title(name: str) -> str:
+    """A measure as heads and axes have it: `nDCG@10, judged texts alone` for that of a condensed list."""
+    for code, words in (("spearman", "Spearman's correlation"), ("consistency_factor", "consistency factor")):
+        name = name.replace(code, words)
+    return re.sub(r"\(judged_only=True\)(@\d+)?", r"\1, judged texts alone", name)
+
+
 def count(value: int) -> str:
     """A count with thin separators: `200,000`."""
     return f"{value:,}"

@@ -141,7 +141,8 @@ def records_table(caption: str, records: Iterable[Mapping[str, Any]], numeric_fr
     if not rows:
         return Fragment()
     heads = list(dict.fromkeys(head for row in rows for head in row))
-    return show_table(caption, heads, [[row.get(head, "") for head in heads] for row in rows], numeric_from, values)
+    shown = [fragments.measure_title(head) for head in heads]
+    return show_table(caption, shown, [[row.get(head, "") for head in heads] for row in rows], numeric_from, values)
 
 
 def measurements_table(steps: Mapping[str, Step]) -> Fragment:

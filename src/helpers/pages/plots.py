@@ -20,7 +20,7 @@ from scipy import special
 
 from helpers.evaluation.significance import Interval, mean_interval
 from helpers.pages import figures
-from helpers.pages.fragments import Fragment, escape, interval, plain, signed
+from helpers.pages.fragments import Fragment, escape, interval, measure_title, plain, signed
 
 Lines = Mapping[str, pd.Series]
 PRINTED = figures.PRINTED
@@ -38,7 +38,7 @@ def curves(lines: Lines, x: str, y: str, caption: str, log: bool = False, log_y:
     figure, (axis,) = figures.new(figures.WIDE if any(len(name) > LONG for name in lines) else None)
     texts, ends = draw(axis, lines, printed, figures.looks(lines, first))
     texts += flat(axis, levels, ends)
-    axis.set(xlabel=x, ylabel=y)
+    axis.set(xlabel=x, ylabel=measure_title(y))
     if log:
         figures.logarithmic(axis)
     elif all(pd.api.types.is_integer_dtype(series.index) for series in lines.values()):
@@ -176,7 +176,7 @@ def seed_curves(lines: Mapping[str, pd.DataFrame], x: str, y: str, caption: str,
     for place in {place: None for series in printed.values() for place in series.index}:
         if all(abs(math.log(place / other)) > APART for other in places):  # the labels of nearer ones would overlap
             places.append(place)
-    axis.set(xlabel=x, ylabel=y, xscale="log")
+    axis.set(xlabel=x, ylabel=measure_title(y), xscale="log")
     axis.set_xticks(places, [f"{place:,}" for place in places], minor=False)
     axis.set_xticks([], minor=True)
     figures.legend(figure)
