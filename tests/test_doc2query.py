@@ -1,16 +1,109 @@
 import json
+from dataclasses import replace
 
+import pandas as pd
 import pytest
 import torch
+from safetensors.torch import save_file
 
+import toys
 from helpers.data.lines import json_lines
 from helpers.networks import backbone
+from helpers.pretraining.heads import Condenser
+from helpers.pretraining.training import OUTPUT
 from helpers.retrieval import java
 from helpers.retrieval.bm25 import search
+from helpers.retrieval.doc2query import asked_pairs, batched, example, writer, written
 from helpers.retrieval.expansion import QUERIES, expanded_index
-from helpers.systems.first_stages import Doc2Query
+from helpers.steps import numerics
+from helpers.systems import first_stages
+from helpers.systems.first_stages import Doc2Query, TrainedDoc2Query
+from helpers.systems.starting_points import Pretraining
 
 pytestmark = pytest.mark.slow
+
+
+def test_a_query_is_asked_of_its_relevant_texts():
+    queries = pd.DataFrame({"query_id": ["q1", "q2"], "text": ["why", "how"]})
+    qrels = pd.DataFrame({"query_id": ["q1", "q1", "q2"], "doc_id": ["d1", "d2", "d1"], "relevance": [2, 1, 2]})
+    assert list(map(tuple, asked_pairs.definition.function(queries, qrels, 2).values)) == [("d1", "why"), ("d1", "how")]
+
+
+def test_a_query_ends_with_sep_and_is_cut_before_it(tokenizer):
+    made = example(tokenizer, "iron rusts in wet air", "why does iron rust", 5, 3)
+    assert tokenizer.convert_ids_to_tokens(made["labels"]) == ["why", "does", "[SEP]"]
+    assert len(made["input_ids"]) == 5
+
+
+def test_a_word_sees_the_text_and_the_words_before_and_a_mask_itself_besides():
+    fed = batched([{"input_ids": [101, 7, 102], "labels": [8, 102]}, {"input_ids": [101, 102], "labels": [9, 5]}], 0, 103)
+    assert fed["input_ids"].tolist() == [[101, 7, 102, 8, 102, 103, 103], [101, 102, 0, 9, 5, 103, 103]]
+    assert fed["position_ids"].tolist() == [[0, 1, 2, 3, 4, 3, 4], [0, 1, 2, 2, 3, 2, 3]]
+    assert fed["token_type_ids"].tolist() == [[0, 0, 0, 1, 1, 1, 1]] * 2
+    seen = (fed["attention_mask"][:, 0] == 0).int().tolist()
+    assert seen[0] == [[1, 1, 1, 0, 0, 0, 0]] * 3 + [[1, 1, 1, 1, 0, 0, 0], [1, 1, 1, 1, 1, 0, 0],
+                                                     [1, 1, 1, 0, 0, 1, 0], [1, 1, 1, 1, 0, 0, 1]]
+    assert seen[1][4] == [1, 1, 0, 1, 1, 0, 0] and seen[1][6] == [1, 1, 0, 1, 0, 0, 1]  # padding is not seen
+
+
+@pytest.fixture(scope="module")
+def start(tmp_path_factory, tokenizer):
+    """The folder of a tiny language model of the packaged vocabulary, with random weights."""
+    place = tmp_path_factory.mktemp("start")
+    encoder = toys.bert(vocab_size=len(tokenizer), num_hidden_layers=2)
+    encoder.save_pretrained(place)
+    tokenizer.save_pretrained(place)
+    model = Condenser(encoder, 0, 0)
+    torch.nn.init.normal_(model.output.bias)
+    save_file({name: weight for name, weight in model.state_dict().items() if not name.startswith("encoder.")}, place / OUTPUT)
+    return place
+
+
+def test_what_is_written_is_what_was_learned(start, tokenizer, monkeypatch):
+    """The likeliest tokens, one at a time from kept keys and values, are those of the training's masks, all at once."""
+    monkeypatch.setattr(numerics, "dtype", lambda: "fp32")
+    network = writer(start).eval()
+    texts = [example(tokenizer, text, "", 20, 1) for text in ("iron rusts", "bread turns brown in a hot oven")]
+    words = written(network, tokenizer, texts, 2, 1, 6, None)
+    assert torch.equal(words[:, 0], words[:, 1])
+    for text, own in zip(texts, words[:, 0].tolist(), strict=True):
+        fed = batched([text | {"labels": own}], 0, tokenizer.mask_token_id)
+        fed.pop("labels")
+        states = network.encoder(**fed, use_cache=False).last_hidden_state[0, -6:]
+        assert network.output(states, network.encoder.embeddings.word_embeddings.weight).argmax(-1).tolist() == own
+
+
+def test_what_is_drawn_is_what_was_learned(start, tokenizer, monkeypatch):
+    """Of queries that differ, too, each word is likeliest enough given those before it in its own query alone."""
+    monkeypatch.setattr(numerics, "dtype", lambda: "fp32")
+    network = writer(start).eval()
+    text = example(tokenizer, "bread turns brown in a hot oven", "", 20, 1)
+    words = written(network, tokenizer, [text, example(tokenizer, "iron", "", 20, 1)], 3, 2, 6, torch.Generator().manual_seed(1))
+    assert len({tuple(own) for own in words[0].tolist()}) > 1
+    for own in words[0].tolist():
+        fed = batched([text | {"labels": own}], 0, tokenizer.mask_token_id)
+        fed.pop("labels")
+        states = network.encoder(**fed, use_cache=False).last_hidden_state[0, -6:]
+        likeliest = network.output(states, network.encoder.embeddings.word_embeddings.weight).topk(2).indices
+        assert all(word in two for word, two in zip(own, likeliest.tolist(), strict=True))
+
+
+def test_after_its_end_a_query_is_padding(start, tokenizer):
+    network = writer(start).eval()
+    network.output.bias.data[tokenizer.sep_token_id] = 1e4
+    assert written(network, tokenizer, [example(tokenizer, "iron", "", 20, 1)], 1, 1, 6, None).tolist() == [[[102]]]
+
+
+def test_a_model_of_its_own_learns_to_ask(start, folder, bed, monkeypatch):
+    monkeypatch.setattr(first_stages, "chosen_start", lambda backbone: Pretraining(
+        str(folder), "document", backbone, head_layers=0, epochs=1, max_length=16))
+    own = TrainedDoc2Query(str(folder), "document", backbone=str(start), asked=2, query_length=4, max_length=16, epochs=30,
+                           learning_rate=1e-2, batch_size=2, evaluations=3)
+    losses = [line["loss"] for line in own.log.value()["log"] if "loss" in line]
+    assert losses[-1] < losses[0] - 1
+    lines = list(json_lines(own.generated(bed).value() / QUERIES))
+    assert [len(line["queries"]) for line in lines] == [2, 2, 2, 2] and any(line["queries"][0] for line in lines)
+    assert replace(own, asked=3).model.key == own.model.key != replace(own, query_length=5).model.key
 
 
 @pytest.fixture(scope="module")

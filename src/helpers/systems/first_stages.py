@@ -10,7 +10,8 @@ Those that are BM25 over an index:
 
     DeepCT(queries=1500).run(Testbed("almanac", "passage"), depth=100)      # BM25 over term frequencies that a model predicts
     WordExpansion().run(Testbed("almanac", "passage"), depth=100)           # BM25 over passages with words that a model adds
-    Doc2Query("hub:<owner>/<a T5 trained to ask>@<commit hash>").run(...)   # without such a model the baseline is *not run*
+    TrainedDoc2Query().run(Testbed("almanac", "passage"), depth=100)        # BM25 over passages with generated queries
+    Doc2Query("hub:<owner>/<a T5 trained to ask>@<commit hash>").run(...)   # without such a model docTTTTTquery is *not run*
 """
 
 import functools
@@ -30,10 +31,12 @@ from helpers.networks.encoder import given
 from helpers.networks.fine_tuning import Trained
 from helpers.registry import Registry
 from helpers.retrieval.bm25 import K1, B, bm25_run, max_passage
-from helpers.retrieval.expansion import expanded_index, expansion_words, generated_queries, word_expansion
+from helpers.retrieval.doc2query import asked_pairs, generated_queries, query_writer, written_queries
+from helpers.retrieval.expansion import expanded_index, expansion_words, word_expansion
 from helpers.retrieval.term_weights import PassageTraining, deepct, term_recall, weighted_index, word_weights
 from helpers.steps import Step
 from helpers.systems.bi_encoder import UNTRAINED, BiEncoder
+from helpers.systems.starting_points import chosen_start
 from helpers.systems.testbed import SplitTestbed, Testbed
 
 
@@ -66,6 +69,9 @@ class BM25(Lexical):
         return bed.index
 
 
+BATCH = 16  # texts that queries are generated for at a time
+
+
 @dataclass(frozen=True)
 class Doc2Query(Lexical):
     """Texts expanded with the queries that a generator would ask of them (Nogueira et al. 2019, arXiv:1904.08375)."""
@@ -75,13 +81,59 @@ class Doc2Query(Lexical):
     top_k: int = 10  # each token is drawn from so many likely ones (docTTTTTquery: 10); 1 takes the likeliest
     max_length: int = 512  # tokens read of a text
     query_length: int = 64  # tokens written of a query
-    batch_size: int = 16  # texts a step
+    batch_size: int = BATCH  # texts a step
     seed: int = 1
 
     def generated(self, bed: Testbed) -> Step:
         """The queries of every text of a testbed."""
         return generated_queries(bed.store, backbone.resolve(self.generator), self.queries, self.top_k, self.max_length,
                                  self.query_length, self.batch_size, self.seed)
+
+    def index(self, bed: Testbed) -> Step:
+        """The Lucene index of the texts with their queries."""
+        return expanded_index(bed.store, self.generated(bed))
+
+
+@dataclass(frozen=True)
+class TrainedDoc2Query(Trained, Lexical, PassageTraining):
+    """The same by a model of the book's own, which has learned to guess masked words and then the queries of relevant texts.
+
+    Rate and passes are those of one trial on 30 November 2026, whose loss on 200 held-out train queries went from 7.35 nats a token
+    to 5.22, 4.99, 4.94 and 4.93 after each pass; no ranking was looked at.
+    """
+
+    collection: str = "almanac"  # whose training queries are used
+    unit: str = "passage"
+    splits: tuple[str, ...] = ("train",)  # their splits; only texts of these splits' articles are read in the training
+    queries: int = 0  # how many of each split, 0 for all
+    backbone: str = "packaged"  # what the language model is made of
+    _: KW_ONLY
+    epochs: int = 4
+    learning_rate: float = 2e-4
+    batch_size: int = 16
+    dropout: float = 0.1
+    max_length: int = 192  # tokens read of a text
+    query_length: int = 24  # tokens written of a query, its end included
+    asked: int = 20  # queries for each text
+    top_k: int = 10  # each token is drawn from so many likely ones
+
+    @property
+    def start(self) -> Step:
+        """The folder of the language model of masked words, that of the chapter on Condenser."""
+        return chosen_start(self.backbone).model
+
+    @functools.cached_property
+    def model(self) -> Step:
+        """The folder of the model."""
+        bed = SplitTestbed(self.collection, self.unit, splits=self.splits, queries=self.queries)
+        pairs = asked_pairs(bed.query_step, bed.qrels_step, bed.min_relevance)
+        return query_writer(pairs, bed.store, self.start, query_length=self.query_length,
+                            **self.settings(PassageTraining))
+
+    def generated(self, bed: Testbed) -> Step:
+        """The queries of every text of a testbed."""
+        return written_queries(bed.store, self.model, self.asked, self.top_k, self.max_length, self.query_length, BATCH,
+                               self.seed)
 
     def index(self, bed: Testbed) -> Step:
         """The Lucene index of the texts with their queries."""
@@ -229,6 +281,12 @@ class FirstStages:
                              max_length=self.repbert.max_length, seed=self.repbert.seed)
 
     @property
+    def doc2query(self) -> TrainedDoc2Query:
+        """The same texts, with queries of a model of the same backbone that has learned from all training queries."""
+        own = self.repbert
+        return TrainedDoc2Query(own.collection, own.unit, backbone=own.backbone, seed=own.seed)
+
+    @property
     def generated(self) -> Doc2Query:
         """The generated queries; BadInput without a generator."""
         if self.generator is None:
@@ -239,6 +297,7 @@ class FirstStages:
 
 STAGES: Registry[Callable[[FirstStages], Lexical | BiEncoder]] = Registry("first stage", {
     "bm25": lambda recipes: BM25(),
+    "doc2query": lambda recipes: recipes.doc2query,  # BM25 over passages with queries that a model of the book generates
     "doctttttquery": lambda recipes: recipes.generated,  # BM25 over passages with generated queries; needs a generator
     "expansion": lambda recipes: recipes.expansion,  # BM25 over passages with the words that a small model expects in queries
     "deepct": lambda recipes: recipes.deepct,  # BM25 over predicted term weights
