@@ -13,7 +13,7 @@ from helpers.pretraining.heads import Condenser
 from helpers.pretraining.training import OUTPUT
 from helpers.retrieval import java
 from helpers.retrieval.bm25 import search
-from helpers.retrieval.doc2query import asked_pairs, batched, example, writer, written
+from helpers.retrieval.doc2query import asked_draws, asked_pairs, asked_queries, batched, example, writer, written
 from helpers.retrieval.expansion import QUERIES, expanded_index
 from helpers.steps import numerics
 from helpers.systems import first_stages
@@ -27,6 +27,19 @@ def test_a_query_is_asked_of_its_relevant_texts():
     queries = pd.DataFrame({"query_id": ["q1", "q2"], "text": ["why", "how"]})
     qrels = pd.DataFrame({"query_id": ["q1", "q1", "q2"], "doc_id": ["d1", "d2", "d1"], "relevance": [2, 1, 2]})
     assert list(map(tuple, asked_pairs.definition.function(queries, qrels, 2).values)) == [("d1", "why"), ("d1", "how")]
+
+
+def test_an_encoder_learns_from_generated_queries_of_their_texts_and_of_drawn_ones(tmp_path, bed):
+    lines = [{"id": "d1", "queries": ["why", ""]}, {"id": "d2", "queries": ["how", "when"]}]
+    (tmp_path / QUERIES).write_text("".join(json.dumps(line) + "\n" for line in lines))
+    queries = asked_queries.definition.function(tmp_path)
+    assert list(map(tuple, queries.values)) == [("d1~0", "why"), ("d2~0", "how"), ("d2~1", "when")]
+    draws = asked_draws.definition.function(queries, bed.store.value(), 1)
+    assert list(map(tuple, draws[draws["label"] == 1].values)) == [
+        ("d1~0", "d1", 1, "d1#0", 1), ("d2~0", "d2", 1, "d2#0", 1), ("d2~1", "d2", 1, "d2#0", 1)]
+    others = draws[draws["label"] == 0]
+    assert len(others) and (others["relevance"] == 0).all() and set(others["doc_id"]) <= {"d1", "d2", "d3", "d4"}
+    assert all(query.partition("~")[0] != other for query, other in zip(others["query_id"], others["doc_id"], strict=True))
 
 
 def test_a_query_ends_with_sep_and_is_cut_before_it(tokenizer):

@@ -20,10 +20,12 @@ from helpers.systems.testbed import Testbed
 from helpers.systems.zero_shot import ZeroShotReranker
 
 STUDY = "zhan2020"
-STUDIED = {"bm25": "BM25(Anserini)", "doctttttquery": "docTTTTTquery", "deepct": "DeepCT", "repbert": "RepBERT"}  # in its tables
+STUDIED = {"bm25": "BM25(Anserini)", "doc2query": "doc2query", "doctttttquery": "docTTTTTquery", "deepct": "DeepCT",
+           "repbert": "RepBERT"}  # in its tables
 TABLE, RERANKED = "1", "BM25 + BERT Large"  # each first stage alone, and a row of two stages
 EXPANSION = "expansion"  # the book's own, in the place of docTTTTTquery, and no system of the study
 UNTRAINED, LARGER = "minilm", "mpnet"  # the backbone as it is, and an encoder of base size
+UNTIMED = (LARGER, "doc2query")  # their weights are no part of the book
 OWN = {"untrained": "RepBERT before training", EXPANSION: "learned expansion"}
 IMPROVED = ("doctttttquery", "deepct")  # BM25 made better by a language model
 STUDIED_DEPTH = 1000  # of the study's lists

@@ -17,8 +17,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
+from helpers.data.lines import json_lines
 from helpers.data.texts import Texts
 from helpers.networks import fine_tuning
 from helpers.networks.backbone import Backbone, attention, read_tokenizer
@@ -36,6 +38,26 @@ def asked_pairs(queries: pd.DataFrame, qrels: pd.DataFrame, min_relevance: int) 
     """Each query with the texts that it may be asked of, its relevant ones: columns doc_id, text."""
     relevant = qrels.loc[qrels["relevance"] >= min_relevance, ["query_id", "doc_id"]]
     return relevant.merge(queries, on="query_id")[["doc_id", "text"]]
+
+
+@step(version=1, form="table")
+def asked_queries(generated: Path) -> pd.DataFrame:
+    """Generated queries by the text that each was asked of: columns query_id, `<doc_id>~<number>`, and text; no empty ones."""
+    rows = [(f"{line['id']}~{number}", query) for line in json_lines(generated / QUERIES)
+            for number, query in enumerate(line["queries"]) if query]
+    return pd.DataFrame(rows, columns=["query_id", "text"])
+
+
+@step(version=1, form="table")
+def asked_draws(queries: pd.DataFrame, store: Path, seed: int) -> pd.DataFrame:
+    """What a bi-encoder learns of generated queries, judgments and draws at once: columns query_id, doc_id, relevance, window_id,
+    label. A row for the text that each was asked of, and one for another text, drawn with the seed."""
+    ids, random = np.array([text.doc_id for text in Texts(store)]), np.random.default_rng(seed)
+    rows = [(query_id, doc_id, label, f"{doc_id}#0", label)
+            for query_id, other in zip(queries["query_id"], random.choice(ids, len(queries)), strict=True)
+            for asked in [query_id.rpartition("~")[0]]
+            for doc_id, label in ((asked, 1), (str(other), 0)) if label or doc_id != asked]
+    return pd.DataFrame(rows, columns=["query_id", "doc_id", "relevance", "window_id", "label"])
 
 
 @step(version=1, form="folder", network=True, resumable=True)
