@@ -17,7 +17,7 @@ RANGES: dict[Range, str] = {  # smallest and largest value, and of which paramet
     (0, 0.9): "dropout",
     (0.01, 1): "target",
     (0, 100): "k1 k1_grid margin margins noise",
-    (1e-9, 1): "learning_rate learning_rates head_rates",
+    (1e-9, 1): "learning_rate learning_rates head_rates whole_rates",
     (0, 2**32 - 1): "seed seeds full_seeds other_seeds tried",
     (1, 100): "within",  # of the list that `embeddings` looks at
     (1, 1024): "threads",
