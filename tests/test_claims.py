@@ -194,7 +194,7 @@ def test_a_claim_over_several_rivals_is_a_claim_for_each():
     deepct = CLAIMS["repbert-beats-improved-exact-match/DeepCT"]
     assert [entry.shown for entry in deepct.printed] == ["0.304", "0.243"]
     assert (deepct.margin["value"], deepct.rival) == (0.0305, "DeepCT")
-    assert claims.rivals("repbert-beats-improved-exact-match") == ["docTTTTTquery", "DeepCT"]
+    assert claims.rivals("repbert-beats-improved-exact-match") == ["doc2query", "docTTTTTquery", "DeepCT"]
 
 
 def test_a_rival_that_is_missing_is_not_tested_and_leaves_the_others(pair):

@@ -28,6 +28,7 @@ ALLOWED = re.compile("|".join((
     r"\bDL (?:19|20)\d\d\b",
     r"\b[A-Za-z][A-Za-z-]*@\d+\b",  # RR@10
     r"\b[A-Za-z][A-Za-z-]*\d+\b(?!\.\d)",  # BM25
+    r"\bdoc2query\b",
 )), re.MULTILINE | re.DOTALL | re.IGNORECASE)
 
 

@@ -27,7 +27,7 @@ EXPANSION = "expansion"  # the book's own, in the place of docTTTTTquery, and no
 UNTRAINED, LARGER = "minilm", "mpnet"  # the backbone as it is, and an encoder of base size
 UNTIMED = (LARGER, "doc2query")  # their weights are no part of the book
 OWN = {"untrained": "RepBERT before training", EXPANSION: "learned expansion"}
-IMPROVED = ("doctttttquery", "deepct")  # BM25 made better by a language model
+IMPROVED = ("doctttttquery", "deepct", "doc2query")  # BM25 made better by a language model
 STUDIED_DEPTH = 1000  # of the study's lists
 
 

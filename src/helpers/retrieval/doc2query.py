@@ -81,7 +81,8 @@ def query_writer(pairs: pd.DataFrame, store: Path, start: Path, training: Passag
     from transformers import Trainer
 
     tokenizer, texts = read_tokenizer(start), Texts(store)
-    examples = {doc_id: [example(tokenizer, content(texts[doc_id]), query, training.max_length, query_length) for query in own]
+    examples = {str(doc_id): [example(tokenizer, content(texts[str(doc_id)]), query, training.max_length, query_length)
+                              for query in own]
                 for doc_id, own in pairs.groupby("doc_id", sort=False)["text"]}
     if len(examples) < 2:
         raise ValueError(f"{len(examples)} texts have queries: at least two are wanted")
