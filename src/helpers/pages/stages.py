@@ -13,7 +13,7 @@ from helpers.pages.claims import load
 from helpers.pages.fragments import Fragment, count, plain
 from helpers.pages.results import Results
 from helpers.steps import Step
-from helpers.systems.evaluated import Systems, evaluate
+from helpers.systems.evaluated import Systems, evaluate, evaluate_values
 from helpers.systems.first_stages import STAGES, FirstStages, is_given
 from helpers.systems.reranking_experiment import RerankingExperiment, Scorer
 from helpers.systems.testbed import Testbed
@@ -25,7 +25,7 @@ STUDIED = {"bm25": "BM25(Anserini)", "doc2query": "doc2query", "doctttttquery": 
 TABLE, RERANKED = "1", "BM25 + BERT Large"  # each first stage alone, and a row of two stages
 EXPANSION = "expansion"  # the book's own, in the place of docTTTTTquery, and no system of the study
 UNTRAINED, LARGER = "minilm", "mpnet"  # the backbone as it is, and an encoder of base size
-UNTIMED = (LARGER, "doc2query")  # their weights are no part of the book
+UNKEPT = ("doc2query",)  # of which the book keeps values alone, neither model nor lists
 OWN = {"untrained": "RepBERT before training", EXPANSION: "learned expansion"}
 IMPROVED = ("doctttttquery", "deepct", "doc2query")  # BM25 made better by a language model
 STUDIED_DEPTH = 1000  # of the study's lists
@@ -64,7 +64,8 @@ def evaluations(runs: Mapping[str, Step], bed: Testbed, depth: int, *more: str, 
                 ) -> Results[str]:
     """Each stage alone, in the measures above and in others that are named."""
     names = list(dict.fromkeys([*more, *measures_at(depth)]))
-    return Results({name: evaluate(label(name, backbone), run, bed, names) for name, run in runs.items()})
+    return Results({name: (evaluate_values if name in UNKEPT else evaluate)(label(name, backbone), run, bed, names)
+                    for name, run in runs.items()})
 
 
 def by_rows(systems: Systems) -> Results[str]:
