@@ -8,6 +8,7 @@ import pytest
 from nbformat.v4 import new_code_cell as code
 from nbformat.v4 import new_markdown_cell as markdown
 
+from helpers import paths
 from helpers.data.downloads import bytes_text
 from helpers.pages import page
 from helpers.pages.fragments import count, interval, p_value, plain, seconds, signed
@@ -88,6 +89,9 @@ def test_a_page_has_its_picture_first_and_sections_that_only_some_want_folded_be
 
 # ---- exercises ----
 
+EXERCISES = paths.listed(paths.PUBLISHED / "exercises.yaml")
+
+
 @pytest.mark.parametrize("chapter", chapters.templates())
 def test_each_chapter_has_an_exercise_that_changes_something_by_commands_as_a_shell_hands_them_on(chapter):
     commands = re.findall(r"^make (?:explain|chapter) NAME=(\w+) ARGS=(.*?)   #", page_header.exercise(chapter, False), re.M)
@@ -96,14 +100,14 @@ def test_each_chapter_has_an_exercise_that_changes_something_by_commands_as_a_sh
         (own,) = shlex.split(arguments)
         words = shlex.split(own)
         given = dict(zip(words[1::3], words[2::3], strict=True))
-        assert execute.request(chapter, "almanac", given).changed == page_header.exercises()[chapter]["change"]
+        assert execute.request(chapter, "almanac", given).changed == EXERCISES[chapter]["change"]
 
 
 def test_the_answer_is_folded_below_the_exercise_of_the_page_that_it_was_written_for():
     text = page_header.exercise("seeds", True)
     assert text.index("make chapter") < text.index("<summary>What came out</summary>")
     assert "What came out" not in page_header.exercise("seeds", False)
-    assert set(page_header.exercises()) == set(chapters.templates()) and page_header.exercise("nowhere", True) == ""
+    assert set(EXERCISES) == set(chapters.templates()) and page_header.exercise("nowhere", True) == ""
 
 
 # ---- numbers ----

@@ -69,20 +69,18 @@ def _rendered(toc: Path) -> bool:
 
 
 def write_toc() -> Path:
-    """The table of contents with the variant pages that exist appended."""
-    toc = edited.yaml_of(paths.BOOK / "_toc.yml")
-    if entries := [variant_entry(page) for page in variants.pages()]:
+    """The table of contents with the variant pages that exist appended, each titled by what was changed, with its comparison
+    below it."""
+    toc, entries = edited.yaml_of(paths.BOOK / "_toc.yml"), list[dict[str, Any]]()
+    for page in variants.pages():
+        changed = ", ".join(f"{name} = {json.dumps(value, ensure_ascii=False)}"
+                            for name, value in execute.run_of(page).get("changed", {}).items())
+        title = chapters.chapter(variants.chapter_of(page.stem)).title
+        below = {"file": f"chapters/{variants.comparison(page.stem)}", "title": "Compared with the baseline"}
+        entries.append({"file": f"chapters/{page.stem}", "title": f"{title}: {shortened(changed, LONGEST)}", "sections": [below]})
+    if entries:
         toc = toc | {"parts": [*toc["parts"], {"caption": "Variants", "chapters": entries}]}
     paths.GENERATED.mkdir(parents=True, exist_ok=True)
     target = paths.GENERATED / "_toc.yml"
     target.write_text(yaml.safe_dump(toc, sort_keys=False))
     return target
-
-
-def variant_entry(page: Path) -> dict[str, Any]:
-    """A variant's place in the contents, titled by what was changed, with its comparison below it."""
-    changed = ", ".join(f"{name} = {json.dumps(value, ensure_ascii=False)}"
-                        for name, value in execute.run_of(page).get("changed", {}).items())
-    title = chapters.chapter(variants.chapter_of(page.stem)).title
-    return {"file": f"chapters/{page.stem}", "title": f"{title}: {shortened(changed, LONGEST)}",
-            "sections": [{"file": f"chapters/{variants.comparison(page.stem)}", "title": "Compared with the baseline"}]}

@@ -52,11 +52,8 @@ def contents(text: str) -> Any:
 
 
 def request(chapter: str, profile: str, given: dict[str, str]) -> PageRequest:
-    """The page of a chapter in a profile, with parameters from the command line, as texts.
-
-    Raises:
-        BadInput: for an unknown chapter, profile or parameter, a value of the wrong type, or a name of nothing.
-    """
+    """The page of a chapter in a profile, with parameters from the command line, as texts; BadInput for an unknown chapter,
+    profile or parameter, a value of the wrong type, or a name of nothing."""
     page = PageRequest(chapter, profile, chapters.resolve(chapter, profile, given), chapters.resolve(chapter, profile, {}))
     if given:
         from press import names  # what opens them takes a second to import
@@ -72,11 +69,8 @@ def is_current(page: PageRequest) -> bool:
 
 
 def run(page: PageRequest, tell: Callable[[str], None] | None = None) -> tuple[Path, bool]:
-    """Execute a chapter if anything that its page depends on has changed; with `BOOK_FRESH` in any case; see `executed`.
-
-    Returns:
-        The page notebook, and whether it was executed.
-    """
+    """Execute a chapter if anything that its page depends on has changed; with `BOOK_FRESH` in any case; see `executed`. The page
+    notebook, and whether it was executed."""
     if is_current(page):
         return page.page, False
     mark = fingerprint(page.chapter, page.values, page.profile)  # of what the run begins with

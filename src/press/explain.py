@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 from helpers import paths
 from helpers.errors import BadInput, NetworkNeeded
@@ -15,13 +15,6 @@ from press.terminal import columns
 LONGEST = 80  # characters of a statement, or of an error in a list
 
 
-class Expected(NamedTuple):
-    """A step that would be computed, and the seconds that the nearest computation took; None if there was none."""
-
-    step: Step
-    seconds: float | None
-
-
 @dataclass(frozen=True)
 class Plan:
     """What making a page would take."""
@@ -29,7 +22,8 @@ class Plan:
     request: variants.PageRequest  # the page
     current: bool  # whether it is there and made from just what there is now; nothing is looked up then
     absent: tuple[str, ...] = ()  # collections and models that are still to be fetched; nothing is looked up then
-    expected: tuple[Expected, ...] = ()  # the steps that would be computed, every one after its inputs
+    # the steps that would be computed, every one after its inputs, and the seconds that the nearest computation took, if any did
+    expected: dict[Step, float | None] = field(default_factory=dict)
     run: DryRun = field(default_factory=DryRun)  # what the dry run tells
 
     def count(self, source: str) -> int:
@@ -38,7 +32,7 @@ class Plan:
 
     def time(self) -> str:
         """The expected time of all steps in words."""
-        return total([one.seconds for one in self.expected])
+        return total(list(self.expected.values()))
 
 
 def plan(chapter: str, profile: str, given: dict[str, str], known: Catalogue | None = None) -> Plan:
@@ -52,13 +46,13 @@ def plan(chapter: str, profile: str, given: dict[str, str], known: Catalogue | N
     if absent := fetching.absent(request.values):
         return Plan(request, False, tuple(absent))
     known = catalogue() if known is None else known
-    run, expected = dry_run.of_chapter(chapter, request.values, known), []
+    run, expected = dry_run.of_chapter(chapter, request.values, known), dict[Step, float | None]()
     collections = paths.listed(paths.PUBLISHED / "scale.yaml")["collections"]  # so large that no earlier one tells the time
     large = any(text.partition("[")[0] in collections for text in fetching.texts_in(request.values))
     for step in run.missing.values():
         near = nearest(step.recipe(), known.get(step.name, []))
-        expected.append(Expected(step, None if large or near is None else near.seconds))
-    return Plan(request, False, (), tuple(expected), run)
+        expected[step] = None if large or near is None else near.seconds
+    return Plan(request, False, (), expected, run)
 
 
 def total(costs: Sequence[float | None]) -> str:
@@ -82,7 +76,7 @@ def text(plan: Plan) -> str:
     if plan.absent:
         lines.append(f"its steps are not known before these are here: {', '.join(plan.absent)}; `make fetch` gets a profile's")
     else:
-        rows = [(one.step.name, one.step.key[:10], total([one.seconds])) for one in plan.expected]
+        rows = [(step.name, step.key[:10], total([cost])) for step, cost in plan.expected.items()]
         lines += ["", columns([("step to compute", "key", "nearest took"), *rows], right=(2,))] if rows else []
         lines += ["", f"to compute {len(rows)}, stored {plan.count('stored')}, recorded {plan.count('recorded')}",
                   f"expected: {'at least ' if run.stopped else ''}{plan.time()}, and the page itself"]
@@ -118,7 +112,7 @@ def whole_book(profile: str) -> str:
         else:
             rows.append((chapter, "would run", len(own.expected), own.count("stored"), own.count("recorded"),
                          own.time() + "+" * bool(own.run.stopped)))
-        costs |= {one.step.key: one.seconds for one in own.expected}
+        costs |= {step.key: cost for step, cost in own.expected.items()}
         incomplete = incomplete or bool(own.run.stopped or own.absent)
     lines = [columns(rows, right=(2, 3, 4)), "",
              f"all chapters, each step once: {len(costs)} to compute, expected {total(list(costs.values()))}"]

@@ -2,11 +2,10 @@
 
 The template says by tags what is where: a code cell tagged `picture` stands below the answer, a section whose heading is tagged
 `more` is folded at the end, below the exercise. Cells are executed in the template's order, whatever the page's is. The exercise
-(a parameter to change, the commands, the folded answer) is from `published/exercises.yaml`.
+(what to `change`, the values by parameter, the `task`, the commands, the folded `answer`) is from `published/exercises.yaml`.
 """
 
 import copy
-import functools
 import itertools
 import json
 import re
@@ -167,16 +166,10 @@ def code(value: Any) -> Html:
 ANSWERED = "almanac"  # of the pages that the exercises and their answers were written for
 
 
-@functools.cache
-def exercises() -> dict[str, dict[str, Any]]:
-    """By chapter: what to `change`, the values by parameter, the `task`, and the `answer`."""
-    return paths.listed(paths.PUBLISHED / "exercises.yaml")
-
-
 def exercise(chapter: str, default: bool) -> str:
     """The exercise as Markdown; empty for a chapter without one. The answer is that of the default profile's page, so that a page
     with other parameters has none."""
-    own = exercises().get(chapter)
+    own = paths.listed(paths.PUBLISHED / "exercises.yaml").get(chapter)
     if own is None:
         return ""
     answered = default and "answer" in own

@@ -29,14 +29,9 @@ def kernels(chapters: int) -> int:
 
 
 def run_all(names: Sequence[str], profile: str) -> Iterator[tuple[str, float | None]]:
-    """Execute those chapters that are out of date.
-
-    Yields:
-        The name of a chapter when its page is there, and the seconds that it ran; None if it was up to date.
-
-    Raises:
-        BadInput: the first chapter's that could not be executed. No other one is begun then, and those that run are finished.
-    """
+    """Execute those chapters that are out of date: the name of each when its page is there, and the seconds that it ran; None if
+    it was up to date. BadInput is that of the first one that could not be executed: no other one is begun then, and those that
+    run are finished."""
     pages = {name: execute.request(name, profile, {}) for name in names}
     stale = {name: page for name, page in pages.items() if not execute.is_current(page)}
     yield from ((name, None) for name in names if name not in stale)
