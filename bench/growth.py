@@ -121,7 +121,7 @@ def scorer(bed: Testbed) -> Callable[[dict[str, str], list[tuple[str, str]]], No
 
     def score(queries: dict[str, str], pairs: list[tuple[str, str]]) -> None:
         ids = dict(zip(queries, query_ids(tokenizer, list(queries.values()), QUERY_LENGTH), strict=True))
-        probabilities(model, [pair_ids(tokenizer, ids[query], reader[window], LENGTH)
+        probabilities(model, [pair_ids(tokenizer, ids[query], LENGTH, reader[window])
                               for query, doc_id in pairs for window in reader.windows_of(doc_id)])
 
     return score

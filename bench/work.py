@@ -142,7 +142,7 @@ class Work:
             names = list(dict.fromkeys(window for _, window in self.pairs))
             read = token_ids(tokenizer, [self.window_texts[name] for name in names])
             tokens = dict(zip(names, map(np.asarray, read), strict=True))
-        return [pair_ids(tokenizer, ids[query], tokens[window], model.max_length) for query, window in self.pairs]
+        return [pair_ids(tokenizer, ids[query], model.max_length, tokens[window]) for query, window in self.pairs]
 
     def measured(self, scores: np.ndarray) -> pd.DataFrame:
         """nDCG@10 and RR@10 of each query, for scores in the order of `pairs`; a text scores as its windows' mean."""

@@ -86,7 +86,7 @@ def test_every_window_of_the_candidates_is_scored(tiny, folder, store):
 def test_the_input_is_cls_query_sep_window_sep(tokenizer):
     query = query_ids(tokenizer, ["brown bread"], limit=1)[0]
     assert len(query) == 1
-    ids, types = pair_ids(tokenizer, query, np.arange(5000, 5010), max_length=8)
+    ids, types = pair_ids(tokenizer, query, 8, np.arange(5000, 5010))
     assert ids == [101, *query, 102, 5000, 5001, 5002, 5003, 102]  # 8 tokens: the window is cut to 4
     assert types == [0, 0, 0, 1, 1, 1, 1, 1]
 

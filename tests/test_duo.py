@@ -10,7 +10,7 @@ import torch
 from helpers.data.collection import open_collection
 from helpers.data.collection_base import Text
 from helpers.data.texts import split_of, splits_of
-from helpers.data.windows import doc_of, duo_ids
+from helpers.data.windows import doc_of, pair_ids
 from helpers.encoders import bi_encoder as module
 from helpers.reranking.duo import DUOS, compared, duo_groups, duo_scores, in_pairs, order_by
 from helpers.reranking.losses import total
@@ -46,9 +46,8 @@ def test_all_ordered_pairs_or_some_drawn_without_replacement():
 
 def test_an_input_holds_the_query_and_both_texts_cut_at_the_same_length(tokenizer):
     start, end = tokenizer.cls_token_id, tokenizer.sep_token_id
-    ids, types = duo_ids(tokenizer, [5, 6], [np.array([7, 8, 9]), [1]], 11)
+    ids, types = pair_ids(tokenizer, [5, 6], 11, np.array([7, 8, 9]), np.array([1]))
     assert ids == [start, 5, 6, end, 7, 8, end, 1, end] and types == [0, 0, 0, 0, 1, 1, 1, 1, 1]
-    assert duo_ids(tokenizer, [5, 6], [[7], [1]], 11, (0, 1, 2))[1] == [0, 0, 0, 0, 1, 1, 2, 2]
 
 
 def test_a_group_pairs_the_relevant_text_with_each_other_in_both_orders():

@@ -88,8 +88,8 @@ def test_onnx_scores_as_pytorch_does(bed, tmp_path, tokenizer):
     reader = WindowTokens(bed.tokens(backbone.resolve("packaged")).value(), bed.store.value())
     queries = ["why does bread turn brown", "how to stop iron rusting", "", "word " * 99]
     texts = query_ids(tokenizer, queries, vespa.QUERY_LENGTH)
-    inputs = [pair_ids(tokenizer, query, reader[f"d{n}#0"], vespa.LENGTH) for query in texts for n in range(1, 5)]
-    inputs.append(pair_ids(tokenizer, texts[0], np.arange(2000, 2000 + 300), vespa.LENGTH))
+    inputs = [pair_ids(tokenizer, query, vespa.LENGTH, reader[f"d{n}#0"]) for query in texts for n in range(1, 5)]
+    inputs.append(pair_ids(tokenizer, texts[0], vespa.LENGTH, np.arange(2000, 2000 + 300)))
     built = vespa.export(base, tmp_path / "model.onnx")
     session = onnxruntime.InferenceSession(tmp_path / "model.onnx", providers=["CPUExecutionProvider"])
     assert [one.name for one in session.get_inputs()] == list(vespa.INPUTS) and session.get_outputs()[0].name == vespa.OUTPUT

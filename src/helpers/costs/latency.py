@@ -15,7 +15,7 @@ import pandas as pd
 from helpers.costs.timing import clocked, in_turns
 from helpers.data.runs import cut
 from helpers.data.texts import Texts
-from helpers.data.windows import WindowTokens, duo_ids, pair_ids, query_ids
+from helpers.data.windows import WindowTokens, pair_ids, query_ids
 from helpers.encoders.embeddings import PASSAGES, WORDS, WholeTexts, max_sim
 from helpers.encoders.nearest_neighbours import EXACT, build, one_thread
 from helpers.networks.backbone import Backbone, read_tokenizer
@@ -85,8 +85,6 @@ def folder_size(folder_of: Path) -> dict[str, int]:
     return {"bytes": sum(file.stat().st_size for file in folder_of.rglob("*") if file.is_file() and file.name != "manifest.json")}
 
 
-# The stages of the search application, timed: one query after the other, as they are asked.
-
 OR, BM25 = "OR", "BM25"
 PAIRS = "pairs of {}"
 
@@ -95,8 +93,8 @@ PAIRS = "pairs of {}"
 def stage_times(model: Path, index: Path, queries: pd.DataFrame, store: Path, tokens: Path, k1: float, b: float, depths: list,
                 max_length: int, query_length: int, timed: int, rounds: int, pairwise: Path | None = None,
                 paired: list | None = None, pair_length: int = 0) -> dict[str, Any]:
-    """Time the OR of the query's terms alone, BM25's ranking of what it returns, the model on the first R documents, and a
-    pairwise model on all ordered pairs of the first ones.
+    """Time the stages of the search application: the OR of the query's terms alone, BM25's ranking of what it returns, the model
+    on the first R documents, and a pairwise model on all ordered pairs of the first ones.
 
     Args:
         depths: values of R.
@@ -117,14 +115,14 @@ def stage_times(model: Path, index: Path, queries: pd.DataFrame, store: Path, to
 
     def rerank(depth: int, query: tuple[str, str]) -> None:
         ids = query_ids(tokenizer, [query[1]], query_length)[0]
-        logits(scorer, [pair_ids(tokenizer, ids, reader[window], max_length) for window in windows.get((query[0], depth), [])])
+        logits(scorer, [pair_ids(tokenizer, ids, max_length, reader[window]) for window in windows.get((query[0], depth), [])])
 
     firsts = {query: list(cut(own, max(paired or [0]))["doc_id"]) for query, own in run.groupby("query_id")}
     judge = load_scorer(pairwise) if pairwise else None
 
     def compare(count: int, query: tuple[str, str]) -> None:
         ids = query_ids(tokenizer, [query[1]], query_length)[0]
-        logits(judge, [duo_ids(tokenizer, ids, [reader[f"{doc_id}#0"] for doc_id in pair], pair_length)
+        logits(judge, [pair_ids(tokenizer, ids, pair_length, *(reader[f"{doc_id}#0"] for doc_id in pair))
                        for pair in permutations(firsts.get(query[0], [])[:count], 2)])
 
     asked = list(zip(first["query_id"], texts, strict=True))
@@ -136,8 +134,6 @@ def stage_times(model: Path, index: Path, queries: pd.DataFrame, store: Path, to
     read = {str(depth): sum(len(own) for (_, of), own in windows.items() if of == depth) for depth in depths}
     return {"queries": len(first), "windows": read, "stages": in_turns(work, rounds)}
 
-
-# What ordering a list by MaxSim takes: one query after the other, with the vectors of all the list's words in memory.
 
 @step(version=1, form="json", timing=True)
 def max_sim_latency(backbone: Backbone, run: pd.DataFrame, queries: pd.DataFrame, store: Path, tokens: Path, candidates: int,

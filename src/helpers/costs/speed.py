@@ -48,7 +48,7 @@ def ranking_speed(sizes: list[str], backbone: Backbone, index: Path, queries: pd
 
     def rerank(model: Any) -> int:
         texts = dict(zip(first["query_id"], query_ids(tokenizer, list(first["text"]), query_length), strict=True))
-        inputs = [pair_ids(tokenizer, texts[query], reader[window], max_length)
+        inputs = [pair_ids(tokenizer, texts[query], max_length, reader[window])
                   for query, doc_id in run[["query_id", "doc_id"]].itertuples(index=False)
                   for window in reader.windows_of(doc_id)]
         probabilities(model, inputs)
@@ -82,8 +82,6 @@ def per_minute(speed: dict[str, Any], size: str) -> np.ndarray:
     return 60 * speed["queries"] / (np.array(speed["retrieval"]) + np.array(speed["sizes"][size]["seconds"]))
 
 
-# Padding, counted: how many tokens a network reads for each real one, in training and in scoring. Nothing here is timed.
-
 DRAWS = 20  # orders of the examples, of which each gives other batches
 
 
@@ -100,7 +98,7 @@ def padding(pairs: pd.DataFrame, queries: pd.DataFrame, store: Path, tokens: Pat
     """
     tokenizer, reader = backbone.tokenizer(), WindowTokens(tokens, store)
     ids = dict(zip(queries["query_id"], query_ids(tokenizer, list(queries["text"]), query_length), strict=True))
-    lengths = np.array([len(pair_ids(tokenizer, ids[query], reader[window], max_length)[0])
+    lengths = np.array([len(pair_ids(tokenizer, ids[query], max_length, reader[window])[0])
                         for query, window in pairs[["query_id", "window_id"]].itertuples(index=False)])
     ends = range(batch_size, len(lengths), batch_size)  # of batches, the last of which may be smaller
     multiple = fine_tuning.collator(tokenizer).pad_to_multiple_of or 1
@@ -198,8 +196,6 @@ def rates(built: dict[str, Any], cases: list[tuple[str, int]], queries: np.ndarr
     return {case: {f"{how}{suffix}": float(np.quantile(sum(map(len, parts[how])) / np.array(times[case, how]), share))
                    for how in parts for suffix, share in (("", 0.5), ("_low", 0.25), ("_high", 0.75))} for case in cases}
 
-
-# What vectors in fewer bytes cost and keep: memory, time of a search and recall, on one thread.
 
 @step(version=1, form="table", timing=True)
 def compressed_speed(passages: Path, query_vectors: Path, codes: list[str], timed: int, rounds: int, seed: int) -> pd.DataFrame:

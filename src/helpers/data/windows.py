@@ -7,7 +7,7 @@ hold an answer, and whether it stands early, as Alarfaj (2022, chapter 6) suspec
 import contextlib
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -121,29 +121,16 @@ class WindowTokens:
         return self._ids[self._starts[window]:self._starts[window + 1]]
 
 
-def pair_ids(tokenizer, query: list[int], window: np.ndarray, max_length: int) -> tuple[list[int], list[int]]:  # noqa: ANN001
-    """The input of a cross-encoder: [CLS] query [SEP] window [SEP], the window cut so that it fits.
+def pair_ids(tokenizer: Any, query: list[int], max_length: int, *windows: np.ndarray) -> tuple[list[int], list[int]]:
+    """The input of a cross-encoder, [CLS] query [SEP] window [SEP], or of a pairwise one, which another window and [SEP] follow:
+    the windows cut at one length, so that it fits.
 
-    Returns:
-        input_ids and token_type_ids (0 for the query's part, 1 for the window's).
+    Ids and token types, 0 for the query's part, 1 for the windows'. Nogueira et al. (2019) give the second window a type of its
+    own, which a BERT has not been trained with.
     """
-    room = max_length - len(query) - 3
-    left = [tokenizer.cls_token_id, *query, tokenizer.sep_token_id]
-    right = [*window[:room].tolist(), tokenizer.sep_token_id]
+    room, end = (max_length - len(query) - 2 - len(windows)) // len(windows), tokenizer.sep_token_id
+    left, right = [tokenizer.cls_token_id, *query, end], [token for window in windows for token in (*window[:room].tolist(), end)]
     return left + right, [0] * len(left) + [1] * len(right)
-
-
-def duo_ids(tokenizer, query: list[int], windows: Sequence[Sequence[int] | np.ndarray], max_length: int,  # noqa: ANN001
-            kinds: tuple[int, int, int] = (0, 1, 1)) -> tuple[list[int], list[int]]:
-    """The input of a pairwise cross-encoder: [CLS] query [SEP] one window [SEP] another [SEP], both cut at the same length.
-
-    Returns:
-        input_ids and token_type_ids, of `kinds` for the query's part and each window's. Nogueira et al. (2019) give the second
-        window a type of its own, which a BERT has not been trained with: by default both have the one that it knows.
-    """
-    room, end = (max_length - len(query) - 4) // 2, [tokenizer.sep_token_id]
-    parts = [[tokenizer.cls_token_id, *query, *end], *([*window[:room], *end] for window in windows)]
-    return [int(token) for part in parts for token in part], [kind for part, kind in zip(parts, kinds, strict=True) for _ in part]
 
 
 def query_ids(tokenizer, texts: list[str], limit: int) -> list[list[int]]:  # noqa: ANN001
@@ -153,12 +140,8 @@ def query_ids(tokenizer, texts: list[str], limit: int) -> list[list[int]]:  # no
 
 @step(version=1, form="json")
 def text_statistics(store: Path, words: int, overlap: int) -> dict[str, Any]:
-    """Count texts, words and windows.
-
-    Returns:
-        `texts`, `words` (in all), `windows`, `empty` (texts without a body), and `lengths`: how many texts have each
-        length in words, titles included.
-    """
+    """Count texts, words and windows: `texts`, `words` (in all), `windows`, `empty` (texts without a body), and `lengths`: how
+    many texts have each length in words, titles included."""
     lengths: Counter[int] = Counter()
     pieces, empty = 0, 0
     for text in Texts(store):
@@ -180,16 +163,9 @@ SHARE = 0.5  # a window holds a passage if it has at least this share of its wor
 @step(version=1, form="table")
 def answer_windows(documents: Path, passages: Path, document_qrels: pd.DataFrame, passage_qrels: pd.DataFrame, min_relevance: int,
                    words: int, overlap: int) -> pd.DataFrame:
-    """The windows of relevant documents that hold a relevant passage.
-
-    Args:
-        passages: the text store of the passages, which are parts of the documents' bodies.
-        document_qrels: judgments of documents.
-        passage_qrels: judgments of passages, of the same queries.
-
-    Returns:
-        Columns query_id, window_id; a passage that stands in no relevant document of its query gives no row.
-    """
+    """The windows of relevant documents that hold a relevant passage: columns query_id, window_id. Passages are parts of the
+    documents' bodies, and both have judgments of the same queries; one that stands in no relevant document of its query gives no
+    row."""
     texts, parts = Texts(documents), Texts(passages)
     rows = [(query, window) for query, document, passage in relevant_pairs(document_qrels, passage_qrels, min_relevance)
             for window in holding(texts[document], parts[passage].body, words, overlap)]
@@ -199,12 +175,9 @@ def answer_windows(documents: Path, passages: Path, document_qrels: pd.DataFrame
 @step(version=1, form="table")
 def answer_positions(documents: Path, passages: Path, document_qrels: pd.DataFrame, passage_qrels: pd.DataFrame,
                      min_relevance: int) -> pd.DataFrame:
-    """The place of the first relevant passage in each relevant document; arguments as of `answer_windows`.
-
-    Returns:
-        Columns query_id, doc_id, begins (words of title and body before it), length (its words), words (the document's, title
-        included). A passage that stands in no relevant document of its query gives no row.
-    """
+    """The place of the first relevant passage in each relevant document; arguments and what gives no row as of `answer_windows`.
+    Columns query_id, doc_id, begins (words of title and body before it), length (its words), words (the document's, title
+    included)."""
     texts, parts = Texts(documents), Texts(passages)
     rows: list[tuple[str, str, int, int, int]] = []
     for query, doc_id, passage in relevant_pairs(document_qrels, passage_qrels, min_relevance):

@@ -231,22 +231,14 @@ def max_sim_run(backbone: Backbone, run: pd.DataFrame, queries: pd.DataFrame, st
 
 
 def max_sim(query: np.ndarray, text: np.ndarray) -> float:
-    """The sum over a query's words of each one's largest inner product with a word of the text (equation 3).
-
-    Args:
-        query: (words, dimensions), 0 words give 0.
-        text: (words, dimensions), at least one.
-    """
+    """The sum over a query's words of each one's largest inner product with a word of the text (equation 3), (words, dimensions)
+    both: 0 words of a query give 0, a text has at least one."""
     return float((query @ text.T).max(axis=1).sum())
 
 
 def max_sims(queries: Any, passages: Any) -> Any:
-    """The same for every pair of a query and a passage of a batch, (queries, passages); gradients pass through it.
-
-    Args:
-        queries: vectors of length one, (queries, tokens, dimensions), and which of the tokens are words, as `words` has them.
-        passages: likewise, each with at least one word.
-    """
+    """The same for every pair of a query and a passage of a batch, (queries, passages); gradients pass through it. Either side
+    has vectors of length one, (texts, tokens, dimensions), and which of the tokens are words, as `words` has them."""
     (asked, of_query), (read, of_passage) = queries, passages
     products = asked[:, None] @ read.transpose(1, 2)[None]  # (queries, passages, words of a query, words of a passage)
     best = products.masked_fill(~of_passage[None, :, None], float("-inf")).amax(-1)

@@ -200,10 +200,7 @@ def compressed_runs(passages: Path, query_vectors: Path, store: Path, queries: p
 
 def compressed(code: str, vectors: np.ndarray, seed: int) -> Any:
     """An index of the inner product over vectors, (texts, dimensions), that keeps the code of each; it takes whole queries.
-
-    Raises:
-        BadInput: FAISS knows no such code, or it cannot be learned from so few or so short vectors.
-    """
+    BadInput if FAISS knows no such code, or it cannot be learned from so few or so short vectors."""
     import faiss
 
     dimensions, cut = vectors.shape[1], re.fullmatch(r"first(\d+),(.+)", code)

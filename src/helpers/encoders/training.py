@@ -87,17 +87,14 @@ def distilled_encoder(queries: pd.DataFrame, store: Path, tokens: Path, backbone
     """Teach some layers of a backbone the last states that all its layers have; keep weights, tokenizer and `log.json`.
 
     The loss of held-out texts, passages and queries alike, is measured before the training and on the way. The embeddings stay as
-    they are: a training moves only those of words that it meets, away from all others.
+    they are: a training moves only those of words that it meets, away from all others. ValueError for fewer than two texts: one
+    to read and one to hold out.
 
     Args:
         queries: column text: read beside the passages, since an encoder is asked for the vectors of both.
-        store: the text store of what may be read: in a training that of a split's articles.
         tokens: those of whole texts (`windows.WHOLE`).
         backbone: the layers that the student begins as.
         training: its settings; a batch is one of texts, which are cut at `max_length` tokens.
-
-    Raises:
-        ValueError: for fewer than two texts: one to read and one to hold out.
     """
     from transformers import Trainer
 

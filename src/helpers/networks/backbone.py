@@ -106,9 +106,15 @@ class Backbone:
         from transformers.utils import logging
 
         if (origin := self.origin()) is not None:
+            from safetensors.torch import load_file
+
             config = {"num_labels": configuration(self).num_labels, **config}
             with hub.asking(self.source, None):
-                return with_trained(origin.build(auto_class, **config), Path(self.source))
+                model = origin.build(auto_class, **config)
+                trained = load_file(Path(self.source) / "model.safetensors")
+                if unknown := model.load_state_dict(trained, strict=False).unexpected_keys:
+                    raise ValueError(f"{type(model).__name__} has no {unknown[0]}")
+                return model
         level = logging.get_verbosity()
         logging.set_verbosity_error()  # the report of head weights that are new, which is what we ask for
         logging.disable_progress_bar()
@@ -192,16 +198,6 @@ def save_trained(model: Any, folder: Path, backbone: Backbone) -> None:
                if weight.requires_grad}, folder / "model.safetensors", metadata={"format": "pt"})
     local = Path(backbone.spec).expanduser().is_dir()  # where a name does not say what is in it
     (folder / TRAINED_FROM).write_text(f"{backbone.spec}\n{backbone.digest()}" if local else backbone.spec)
-
-
-def with_trained(model: Any, folder: Path) -> Any:
-    """Put the weights of a folder of `save_trained` into a model of the same kind (in place); ValueError if it has others."""
-    from safetensors.torch import load_file
-
-    unknown = model.load_state_dict(load_file(folder / "model.safetensors"), strict=False).unexpected_keys
-    if unknown:
-        raise ValueError(f"{type(model).__name__} has no {unknown[0]}")
-    return model
 
 
 def configuration(backbone: Backbone) -> Any:
@@ -310,8 +306,6 @@ def build(model: str | Backbone, precision: str = "fp32", **config: Any) -> Any:
         built.pooler = None
     return built
 
-
-# How many floating-point operations a network takes, counted from its shape.
 
 def encoder_flops(config: Any, lengths: list[int], layers: int | None = None) -> float:
     """Floating-point operations of a BERT's layers, by default the configuration's, on texts of so many tokens, without padding.

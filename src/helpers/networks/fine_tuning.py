@@ -96,8 +96,6 @@ def by_name(function: Callable[..., Any]) -> Callable[..., Any]:
     return flattened
 
 
-# What the trainings by `transformers.Trainer` share: the examples, the settings, the loop and its log.
-
 def parted(examples: Mapping[str, Any], number: int, seed: int) -> tuple[list[Any], list[Any]]:
     """The examples to learn from and, by their names, those that are held out: so many, at most a tenth, drawn with the seed."""
     names = pd.Series(list(examples), dtype=object)

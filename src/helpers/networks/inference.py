@@ -39,20 +39,13 @@ def batches(lengths: np.ndarray, budget: int) -> Iterator[np.ndarray]:
         start += rows
 
 
-def run_batches(function: Callable[[np.ndarray], Any], lengths: np.ndarray, progress: str = "",
-                budget: int = TOKEN_BUDGET) -> None:
-    """Call `function` with the positions of every batch, in inference mode, on a CPU from several threads; it stores what it
-    computes itself.
-
-    Args:
-        lengths: tokens of each input.
-        progress: what the bar calls the inputs; no bar for "".
-        budget: padded tokens a batch on a CPU.
-    """
+def run_batches(function: Callable[[np.ndarray], Any], lengths: np.ndarray, progress: str = "") -> None:
+    """Call `function` with the positions of every batch of inputs of so many tokens, in inference mode, on a CPU from several
+    threads; it stores what it computes itself. `progress` is what the bar calls the inputs; no bar for ""."""
     import torch
 
-    on_gpu = numerics.device() != "cpu"
-    budget = GPU_TOKEN_BUDGET if on_gpu else min(budget, -(-int(lengths.sum()) // cores()))  # few inputs keep all cores busy, too
+    on_gpu, few = numerics.device() != "cpu", -(-int(lengths.sum()) // cores())  # few inputs keep all cores busy, too
+    budget = GPU_TOKEN_BUDGET if on_gpu else min(TOKEN_BUDGET, few)
 
     def work(batch: np.ndarray) -> int:
         with torch.inference_mode():
@@ -86,8 +79,6 @@ def mask_of(rows: Sequence[Sequence[float]]) -> Any:
     """1 at what is there of `padded` rows, 0 at the padding."""
     return padded([[1] * len(row) for row in rows])
 
-
-# Scoring pairs with a cross-encoder: bf16 where it is fast, pairs sorted by length across queries, a BERT without padding.
 
 def load_scorer(folder: Path) -> Any:
     """A fine-tuned cross-encoder, ready to score."""

@@ -15,7 +15,7 @@ import pandas as pd
 
 from helpers.data.texts import Texts
 from helpers.data.windows import WindowTokens
-from helpers.networks.encoder import inputs
+from helpers.networks.encoder import inputs, wrapped
 from helpers.networks.inference import padded
 from helpers.steps import step
 
@@ -86,10 +86,12 @@ def spans(doc_ids: Sequence[str], tokens: WindowTokens, max_length: int) -> list
     return kept
 
 
-def sampled(texts: pd.DataFrame, tokens: WindowTokens, sample: int, max_length: int, seed: int) -> list[np.ndarray]:
-    """So many pieces of the texts (column doc_id), drawn with the seed, as `spans` has them; fewer if there are no more."""
+def sampled(texts: pd.DataFrame, tokens: WindowTokens, tokenizer: Any, sample: int, max_length: int,
+            seed: int) -> list[list[int]]:
+    """So many pieces of the texts (column doc_id), drawn with the seed, as `spans` has them, with [CLS] and [SEP] around each;
+    fewer if there are no more."""
     drawn = texts["doc_id"].sample(min(sample, len(texts)), random_state=seed).tolist()
-    return spans(drawn, tokens, max_length)[:sample]
+    return [wrapped(tokenizer, row, max_length) for row in spans(drawn, tokens, max_length)[:sample]]
 
 
 @dataclass

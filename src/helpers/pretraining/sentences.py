@@ -20,8 +20,6 @@ from helpers.networks.encoder import QUERY, Encoder, build, inputs, wrapped_text
 from helpers.networks.fine_tuning import Schedule, Training, by_name
 from helpers.steps import step
 
-# Sentences to compare: scored pairs, and triplets from the sections of documents.
-
 SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z0-9\"'])")
 FEWEST_WORDS = 5  # of a sentence; shorter ones are mostly headings
 SECTION_BREAK = "\n\n"
@@ -118,16 +116,9 @@ def next_sentences(sentences: Path, first: int, seed: int) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["query_id", "window_id", "label", "teacher"])
 
 
-# Fine-tuning an encoder to compare sentences, and what it then says of others (Gao & Callan 2021, section 5.2).
-#
-# The two recipes are those of Reimers & Gurevych (2019), which the study takes over:
-#
-# | task | examples | loss |
-# |---|---|---|
-# | similarity | two sentences and a score | squared difference of their cosine and the score, scaled to 0 to 1 |
-# | sections | anchor, sentence of the same section, of another | max(0, d(anchor, same) - d(anchor, other) + margin), Euclidean |
-#
-# Training and prediction are one step: only the predictions on the test examples are kept, since the models are many.
+# Fine-tuning an encoder to compare sentences, and what it then says of others (Gao & Callan 2021, section 5.2); the two losses
+# are those of `heads.sentence_loss`. Training and prediction are one step: only the predictions on the test examples are kept,
+# since the models are many.
 
 PAIR, TRIPLET = ("sentence1", "sentence2"), ("anchor", "same", "other")
 HIGHEST = 5.0  # a similarity score

@@ -11,11 +11,9 @@ import pandas as pd
 from helpers.data.windows import WindowTokens
 from helpers.networks import fine_tuning
 from helpers.networks.backbone import Backbone, attention
-from helpers.networks.encoder import build, inputs, wrapped
+from helpers.networks.encoder import build, inputs
 from helpers.pretraining.masking import Masked, WholeWordMasking, batch, sampled, spans
 from helpers.steps import step
-
-# Pre-training as a step: masked words, with the Condenser head or without (Gao & Callan 2021, sections 4.2, 4.3 and 5.1).
 
 OUTPUT = "pretraining_output.safetensors"  # what is only needed to go on with pre-training: the words' output and the head
 
@@ -35,7 +33,8 @@ class MaskedTraining(fine_tuning.Training):
 @fine_tuning.by_name
 def pretrained(texts: pd.DataFrame, store: Path, tokens: Path, backbone: Backbone, early: int, head_layers: int,
                training: MaskedTraining, start: Path | None = None, *, folder: Path, checkpoints: Path) -> None:
-    """Pre-train an encoder; keep its weights in a folder that loads wherever the backbone does, and `log.json`.
+    """Pre-train an encoder (Gao & Callan 2021, sections 4.2, 4.3 and 5.1); keep its weights in a folder that loads wherever the
+    backbone does, and `log.json`.
 
     Both losses are measured before the training and on the way, on texts held out, whose masks are the same each time.
 
@@ -109,8 +108,6 @@ def epoch_setter(data: Masked) -> Any:
     return EpochSetter()
 
 
-# A narrower encoder as a step: fitted on a sample of texts to the one that it was made from, before any training.
-
 @step(version=1, form="folder", network=True)
 def narrowed_encoder(texts: pd.DataFrame, store: Path, tokens: Path, backbone: Backbone, width: int, sample: int, max_length: int,
                      seed: int, *, folder: Path) -> None:
@@ -124,8 +121,8 @@ def narrowed_encoder(texts: pd.DataFrame, store: Path, tokens: Path, backbone: B
     from helpers.networks.narrowing import narrowed
 
     tokenizer, encoder = backbone.tokenizer(), build(backbone, attn_implementation=attention()).float().eval()
-    rows = sampled(texts, WindowTokens(tokens, store), sample, max_length, seed)
-    narrowed(encoder, [wrapped(tokenizer, row, max_length) for row in rows], width).save_pretrained(folder)
+    rows = sampled(texts, WindowTokens(tokens, store), tokenizer, sample, max_length, seed)
+    narrowed(encoder, rows, width).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
 
 
@@ -138,17 +135,12 @@ AT_ONCE = 50  # texts
 @step(version=1, form="json", network=True)
 def cls_cosines(texts: pd.DataFrame, store: Path, tokens: Path, backbone: Backbone, sample: int, max_length: int, seed: int,
                 start: Path | None = None) -> dict[str, float]:
-    """Cosines of the [CLS] states of a sample of texts, all pairs, in float32: their `mean` and standard deviation, `spread`.
-
-    Args:
-        texts: column doc_id: those that the sample is drawn from.
-        start: a pre-trained encoder's folder, in place of the backbone's weights.
-    """
+    """Cosines of the [CLS] states of a sample of texts (column doc_id), all pairs, in float32: their `mean` and standard
+    deviation, `spread`. `start` is a pre-trained encoder's folder, in place of the backbone's weights."""
     import torch
 
     tokenizer, encoder = backbone.tokenizer(), build(backbone, start).float().eval()
-    rows = sampled(texts, WindowTokens(tokens, store), sample, max_length, seed)
-    ids = [wrapped(tokenizer, row, max_length) for row in rows]
+    ids = sampled(texts, WindowTokens(tokens, store), tokenizer, sample, max_length, seed)
     with torch.no_grad():
         states = torch.cat([encoder(**inputs(ids[place:place + AT_ONCE], tokenizer.pad_token_id)).last_hidden_state[:, 0]
                             for place in range(0, len(ids), AT_ONCE)])
@@ -172,8 +164,8 @@ def cls_attention(texts: pd.DataFrame, store: Path, tokens: Path, backbone: Back
     tokenizer, encoder = backbone.tokenizer(), build(backbone, start, attn_implementation="eager").float().eval()
     found = []
     with torch.no_grad():
-        for row in sampled(texts, WindowTokens(tokens, store), sample, max_length, seed):
-            fed = inputs([wrapped(tokenizer, row, max_length)], tokenizer.pad_token_id)
+        for ids in sampled(texts, WindowTokens(tokens, store), tokenizer, sample, max_length, seed):
+            fed = inputs([ids], tokenizer.pad_token_id)
             layers: Any = encoder(**fed, output_attentions=True).attentions
             found.append([(entropy(own[0, :, 0]), words(own[0, :, 0])) for own in layers])
     evenness, share = np.mean(found, axis=0).T.tolist()

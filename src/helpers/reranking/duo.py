@@ -15,7 +15,7 @@ import pandas as pd
 from scipy.special import expit
 
 from helpers.data.runs import cut
-from helpers.data.windows import WindowTokens, duo_ids, query_ids
+from helpers.data.windows import WindowTokens, pair_ids, query_ids
 from helpers.networks.backbone import Backbone
 from helpers.networks.inference import AT_ONCE, load_scorer, probabilities
 from helpers.registry import Registry
@@ -70,7 +70,7 @@ def pair_probabilities(model: Path, run: pd.DataFrame, queries: pd.DataFrame, st
              for pair in permutations(own["doc_id"], 2)]
     scorer, found = load_scorer(model), list[float]()
     for start in range(0, len(pairs), AT_ONCE):
-        inputs = [duo_ids(tokenizer, texts[query], [reader[f"{doc_id}#0"] for doc_id in pair], max_length)
+        inputs = [pair_ids(tokenizer, texts[query], max_length, *(reader[f"{doc_id}#0"] for doc_id in pair))
                   for query, *pair in pairs[start:start + AT_ONCE]]
         found += probabilities(scorer, inputs, progress="pairs scored").astype(float).round(DIGITS).tolist()
     return pd.DataFrame(pairs, columns=["query_id", "doc_id", "other_id"]).assign(probability=found)
@@ -117,15 +117,13 @@ def comparisons(pairs: pd.DataFrame, run: pd.DataFrame, first: int) -> dict[Any,
 
 @step(version=1, form="run")
 def in_pairs(pairs: pd.DataFrame, run: pd.DataFrame, how: str, first: int, sample: int) -> pd.DataFrame:
-    """A run whose `first` documents of each query are ordered by how they compare.
+    """A run whose `first` documents of each query are ordered by how they compare; ValueError for a pair that is wanted and was
+    not compared.
 
     Args:
         pairs: the `pair_probabilities` of so many documents of the run, or of more.
         how: one of `DUOS`.
         sample: how many others each is compared with, for `sample` alone.
-
-    Raises:
-        ValueError: for a pair that is wanted and was not compared.
     """
     rows, values, found = [], [], comparisons(pairs, run, first)
     for query, own in run.groupby("query_id", sort=False).indices.items():

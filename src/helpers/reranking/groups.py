@@ -15,7 +15,7 @@ import pandas as pd
 from helpers.data.collection_base import Text
 from helpers.data.runs import cut, ranked
 from helpers.data.texts import Texts, relevant_places
-from helpers.data.windows import WindowTokens, doc_of, duo_ids, pair_ids, query_ids
+from helpers.data.windows import WindowTokens, doc_of, pair_ids, query_ids
 from helpers.errors import BadInput
 from helpers.networks.fine_tuning import RankerTraining
 from helpers.steps import step
@@ -205,11 +205,6 @@ class Groups:
 
     def batch(self, numbers: np.ndarray) -> tuple[list[list[int]], list[list[int]], np.ndarray]:
         """Token ids and types of the groups' texts, one after the other, and the teacher's scores, (groups, size)."""
-        inputs = [self._input(self._queries[n], [self._tokens[window] for window in read])
+        inputs = [pair_ids(self._tokenizer, self._queries[n], self.training.max_length, *(self._tokens[name] for name in read))
                   for n in numbers for read in self._windows[n]]
         return [ids for ids, _ in inputs], [types for _, types in inputs], self._teacher[numbers]
-
-    def _input(self, query: list[int], windows: list[np.ndarray]) -> tuple[list[int], list[int]]:
-        length = self.training.max_length
-        return (pair_ids(self._tokenizer, query, windows[0], length) if len(windows) == 1
-                else duo_ids(self._tokenizer, query, windows, length))

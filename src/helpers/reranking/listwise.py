@@ -254,15 +254,12 @@ def pointwise_cross_encoder(pairs: pd.DataFrame, queries: pd.DataFrame, store: P
                             trainable: str | None = None, new_head: bool | None = None, *, folder: Path,
                             checkpoints: Path) -> None:
     """Fine-tune a backbone on labelled pairs with binary cross-entropy (Steensland 2021, equation 3.2): AdamW, linear warm-up
-    and decay; keeps weights, tokenizer and `log.json`.
+    and decay; keeps weights, tokenizer and `log.json`. BadInput if the pairs do not fill a batch.
 
     Args:
         pairs: columns query_id, window_id, label.
         training: its settings; a batch is so many pairs, of any queries.
         start, held_out_seed, trainable, new_head: as in `listwise_cross_encoder`.
-
-    Raises:
-        BadInput: if the pairs do not fill a batch.
     """
     import torch
     from torch.nn.functional import binary_cross_entropy_with_logits
@@ -297,5 +294,5 @@ def as_inputs(pairs: pd.DataFrame, queries: pd.DataFrame, tokens: WindowTokens, 
               training: RankerTraining) -> tuple[list[tuple[list[int], list[int]]], np.ndarray]:
     """Pairs as (token ids, token types), and their labels as float32."""
     texts = dict(zip(queries["query_id"], query_ids(tokenizer, list(queries["text"]), training.query_length), strict=True))
-    return [pair_ids(tokenizer, texts[query], tokens[window], training.max_length)
+    return [pair_ids(tokenizer, texts[query], training.max_length, tokens[window])
             for query, window in zip(pairs["query_id"], pairs["window_id"], strict=True)], pairs["label"].to_numpy(np.float32)

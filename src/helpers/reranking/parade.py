@@ -47,7 +47,7 @@ def window_states(model: Path, run: pd.DataFrame, queries: pd.DataFrame, store: 
     windows = [(query, window) for query, own in zip(documents["query_id"], names, strict=True) for window in own]
     scorer, kept = load_scorer(model), list[np.ndarray]()
     for start in range(0, len(windows), AT_ONCE):
-        inputs = [pair_ids(tokenizer, texts[query], reader[name], max_length) for query, name in windows[start:start + AT_ONCE]]
+        inputs = [pair_ids(tokenizer, texts[query], max_length, reader[name]) for query, name in windows[start:start + AT_ONCE]]
         kept.append(states(scorer, inputs, progress="windows read").astype(np.float16))
     np.save(folder / STATES, np.concatenate(kept))
     documents.assign(windows=[len(own) for own in names]).to_csv(folder / DOCUMENTS, index=False)
@@ -216,7 +216,7 @@ def whole_parade(groups: pd.DataFrame, queries: pd.DataFrame, store: Path, token
 
     tokenizer, reader = backbone.tokenizer(), WindowTokens(tokens, store)
     asked = dict(zip(queries["query_id"], query_ids(tokenizer, list(queries["text"]), training.query_length), strict=True))
-    read = [[pair_ids(tokenizer, asked[query], reader[window], training.max_length) for window in reader.windows_of(doc_id)]
+    read = [[pair_ids(tokenizer, asked[query], training.max_length, reader[window]) for window in reader.windows_of(doc_id)]
             for query, doc_id in groups[["query_id", "doc_id"]].itertuples(index=False)]
     numbers = np.arange(len(read)).reshape(groups["query_id"].nunique(), -1)
     model, how = scorer(backbone, start, training, None, None), json.loads((aggregation / LOG).read_text())["how"]

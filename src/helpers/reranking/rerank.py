@@ -17,15 +17,8 @@ from helpers.steps import step
 @step(version=1, form="run", network=True)
 def window_scores(model: Path, run: pd.DataFrame, queries: pd.DataFrame, store: Path, tokens: Path, candidates: int,
                   max_length: int, query_length: int) -> pd.DataFrame:
-    """Score the windows of each query's top documents: a run of windows, the probability of relevance as score.
-
-    Args:
-        model: a fine-tuned cross-encoder, with whose tokenizer the window tokens were made.
-        run: the first stage.
-        candidates: documents re-ranked for each query (R in the thesis).
-        max_length: tokens of a whole input.
-        query_length: tokens kept of a query.
-    """
+    """Score the windows of each query's top documents: a run of windows, with a fine-tuned cross-encoder's probability of
+    relevance. `candidates` are R in the thesis; `max_length` is that of a whole input."""
     return scored(probabilities, model, run, queries, store, tokens, candidates, max_length, query_length)
 
 
@@ -45,7 +38,7 @@ def scored(score: Callable[..., np.ndarray], model: Path, run: pd.DataFrame, que
               for window in reader.windows_of(doc_id))
     scorer, rows = load_scorer(model), list[tuple[str, str, float]]()
     while pairs := list(islice(stream, AT_ONCE)):
-        inputs = [pair_ids(tokenizer, texts[query], reader[window], max_length) for query, window in pairs]
+        inputs = [pair_ids(tokenizer, texts[query], max_length, reader[window]) for query, window in pairs]
         values = score(scorer, inputs, progress="windows scored")
         rows += [(query, window, float(value)) for (query, window), value in zip(pairs, values, strict=True)]
     return pd.DataFrame(rows, columns=COLUMNS)

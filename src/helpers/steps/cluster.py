@@ -155,15 +155,10 @@ def _stays(step: Any) -> bool:
 
 
 def compute(step: Any, work: Callable[..., None]) -> tuple[Entry, str] | None:
-    """Compute a step, and what is missing below it, on the cluster; None where there is no cluster, or the step is not for it.
+    """Compute a step (`computation.Step`, as below), and what is missing below it, on the cluster, by what a worker does with any
+    task; None where there is no cluster, or the step is not for it.
 
-    Args:
-        step: a `computation.Step`, as it is below.
-        work: what a worker does with a task: the same for every step.
-
-    Raises:
-        BadInput: if workers died of a step again and again, the store is not shared, or the cluster is gone.
-        Exception: whatever a step raised.
+    BadInput if workers died of a step again and again, the store is not shared, or the cluster is gone; else what a step raised.
     """
     if not os.environ.get(VARIABLE) or _stays(step):
         return None
@@ -269,11 +264,8 @@ def _seen(step: Any) -> Entry:
 
 
 def wait(look: Callable[[], Seen | None], otherwise: str) -> Seen:
-    """What is found as soon as it is, for file systems by which machines see each other's files late.
-
-    Raises:
-        BadInput: with `otherwise`, if it is not found in time.
-    """
+    """What is found as soon as it is, for file systems by which machines see each other's files late; BadInput with `otherwise`,
+    if it is not found in time."""
     until = time.monotonic() + LATE
     while (value := look()) is None:
         if time.monotonic() > until:

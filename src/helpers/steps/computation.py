@@ -254,15 +254,9 @@ def _typed(definition: registry.Definition, name: str, value: Any) -> Any:
 
 
 def rebuild(description: Any, lazily: bool = False) -> Any:
-    """The argument that a recipe describes: steps and data parts are made again, the rest is plain.
-
-    Args:
-        description: a recipe, or a part of one.
-        lazily: whether the inputs of a step are made again only when they are asked for: looking it up reads no data.
-
-    Raises:
-        KeyError: if a step of that name and version no longer exists.
-    """
+    """The argument that a recipe, or a part of one, describes: steps and data parts are made again, the rest is plain. `lazily`,
+    the inputs of a step are made again only when they are asked for: looking it up reads no data. KeyError if a step of that name
+    and version no longer exists."""
     made: dict[int, Any] = {}  # what several inputs share is one object in a recipe that was unfolded, and made once
 
     def again(part: dict[str, Any]) -> Any:

@@ -120,12 +120,8 @@ def _torch() -> str:
 
 
 def class_of(own: str, inputs: Iterable[str]) -> str:
-    """The class of a value: that of its own computation together with those of its inputs, by the rule above.
-
-    Args:
-        own: `EXACT` for a step without a network, `MEASURED`, or the class that the network was computed in.
-        inputs: the classes of the step's direct inputs.
-    """
+    """The class of a value, by the rule above: that of its own computation (`EXACT`, `MEASURED`, or a network's) together with
+    those of the step's direct inputs."""
     if own == MEASURED:
         return MEASURED
     named = {name for one in (own, *inputs) for name in one.split("+")} - {EXACT}

@@ -162,11 +162,8 @@ def write_parts(folder: Path, name: str, files: Iterable[tuple[str, bytes]], siz
 
 
 def members(files: Iterable[Path]) -> Iterator[tuple[str, bytes]]:
-    """The names and contents of the plain files in archives that were cut; a warning where a part is damaged or missing.
-
-    Raises:
-        BadInput: for a member that is no plain file, or whose name leads out.
-    """
+    """The names and contents of the plain files in archives that were cut; a warning where a part is damaged or missing, BadInput
+    for a member that is no plain file, or whose name leads out."""
     for _, parts in itertools.groupby(sorted(files), lambda file: file.name.rpartition("-")[0]):
         with tempfile.TemporaryFile() as whole:
             for file in parts:

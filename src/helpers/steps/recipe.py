@@ -29,10 +29,8 @@ def describe(value: Any) -> Any:
     """The recipe of a step's argument.
 
     Plain values describe themselves; steps and data describe themselves through their `recipe()`; lists, tuples and
-    dictionaries are described element by element.
-
-    Raises:
-        TypeError: for a value that has no exact plain form (arrays, sets, objects), or a float that is not finite.
+    dictionaries are described element by element. TypeError for a value that has no exact plain form (arrays, sets, objects), or
+    a float that is not finite.
     """
     if value is None or isinstance(value, bool | int | str):
         return value

@@ -70,10 +70,7 @@ class Testbed:
 
     @property
     def index(self) -> Step:
-        """The Lucene index of the texts: Anserini's own where it has one (MS MARCO through ir_datasets), else built here.
-
-        Anserini's index of MS MARCO's documents holds url, title and body, ours title and body: their runs differ a little.
-        """
+        """The Lucene index of the texts: Anserini's own, of other text, where it has one (see `indexes`), else built here."""
         prebuilt = indexes.index_names(with_relevance(self.collection)[0], self.unit)
         return indexes.prebuilt_index(*prebuilt) if prebuilt else indexes.text_index(self.store)
 

@@ -61,7 +61,7 @@ class CrossEncoder:
         """See `WindowScorer`."""
         queries = list(dict.fromkeys(query for query, _ in pairs))
         ids = dict(zip(queries, query_ids(self._tokenizer, queries, self._query_length), strict=True))
-        return self._score(self._model, [pair_ids(self._tokenizer, ids[query], self._tokens[window], self._max_length)
+        return self._score(self._model, [pair_ids(self._tokenizer, ids[query], self._max_length, self._tokens[window])
                                          for query, window in pairs])
 
 
@@ -133,11 +133,8 @@ class Asked(BaseModel):
 
 
 class Engine:
-    """A collection with its index and its models: a function from a request to its `Asking`, see `Batcher`.
-
-    Args:
-        models: by the names that requests give, in the order in which they are listed; see `load`.
-    """
+    """A collection with its index and its models (see `load`), by the names that requests give, in the order in which they are
+    listed: a function from a request to its `Asking`, see `Batcher`."""
 
     def __init__(self, bed: Testbed, models: Mapping[str, WindowScorer | None]):
         self.bed, self.models, self._usual = bed, dict(models), next(iter(models))
