@@ -61,13 +61,14 @@ def check(chapter: str, values: dict[str, Any], defaults: dict[str, Any]) -> Non
         limits = next((_RANGE[key] for key in keys if key in _RANGE), (0, MOST))
         choices = next((CHOICES[key] for key in keys if key in CHOICES), None)
         items = value if isinstance(value, list) else [value]
-        if value != defaults[name] and (problem := _problem(name, items, limits, choices)):
-            raise _refused(name, value, problem)
+        mend = _problem(name, items, limits, choices) if value != defaults[name] else ""
         if value == [] != defaults[name] and not MAY_BE_EMPTY & set(keys):
-            raise _refused(name, value, "give at least one")
+            mend = mend or "give at least one"
         other = values.get(NOT_ABOVE.get(name, ""))
-        if other is not None and max(items) > other:
-            raise _refused(name, value, f"give numbers up to {NOT_ABOVE[name]} = {other}, or raise that")
+        if not mend and other is not None and max(items) > other:
+            mend = f"give numbers up to {NOT_ABOVE[name]} = {other}, or raise that"
+        if mend:
+            raise BadInput(f"parameter {name} = {value!r} makes no sense", mend=mend)
 
 
 def _problem(name: str, items: list[Any], limits: Range, choices: tuple[str, ...] | str | None) -> str:
@@ -79,7 +80,3 @@ def _problem(name: str, items: list[Any], limits: Range, choices: tuple[str, ...
     if name in EVEN and any(item % 2 for item in items):
         return "give an even number"
     return "give each value once" if len(set(items)) < len(items) else ""
-
-
-def _refused(name: str, value: Any, mend: str) -> BadInput:
-    return BadInput(f"parameter {name} = {value!r} makes no sense", mend=mend)

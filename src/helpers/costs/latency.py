@@ -98,7 +98,6 @@ def stage_times(model: Path, index: Path, queries: pd.DataFrame, store: Path, to
 
     Args:
         depths: values of R.
-        timed: queries, the first ones.
         pairwise: a pairwise model with the same tokenizer; None for no such stage.
         paired: numbers of documents that it compares. BM25's first ones stand for those of the stage before.
         pair_length: tokens of its inputs.
@@ -138,11 +137,8 @@ def stage_times(model: Path, index: Path, queries: pd.DataFrame, store: Path, to
 @step(version=1, form="json", timing=True)
 def max_sim_latency(backbone: Backbone, run: pd.DataFrame, queries: pd.DataFrame, store: Path, tokens: Path, candidates: int,
                     max_length: int, query_length: int, timed: int, rounds: int) -> dict[str, Any]:
-    """Time `late_interaction.max_sim_run` as a search would use it: the texts were encoded before, the query is not.
-
-    Returns:
-        `queries`, how many were timed, and milliseconds a query of each round, `encode` and `order`.
-    """
+    """Time `embeddings.max_sim_run` as a search would use it: the texts were encoded before, and are in memory, the query is not.
+    `queries`, how many were timed, and milliseconds a query of each round, `encode` and `order`."""
     encoder, texts = Encoder(backbone, None, "mean", normalise=True, token_types=False), WholeTexts(tokens, store)
     asked = dict(zip(queries["query_id"], queries["text"], strict=True))
     lists = cut(run, candidates).groupby("query_id", sort=False)["doc_id"].agg(list).head(timed)

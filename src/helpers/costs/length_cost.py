@@ -24,13 +24,8 @@ QUERY_TOKENS = 12  # those that attend globally
 def length_cost(backbone: Backbone, lengths: list[int], window: int, rounds: int, device: str) -> dict[str, Any]:
     """Time a cross-encoder of a backbone's shape on one document of each length, and watch its memory.
 
-    Each kind of attention has a fresh process of one thread, which reads the lengths in rising order, so that the peak of
-    memory after a length is that length's.
-
-    Args:
-        backbone: whose shape the models have.
-        lengths: tokens of query and document.
-        window: of the Longformer.
+    Each kind of attention has a fresh process of one thread, which reads the lengths (tokens of query and document) in rising
+    order, so that the peak of memory after a length is that length's. The window is the Longformer's.
 
     Returns:
         For each kind a list with, by rising length, `length`, `seconds` (of each round) and `megabytes` (the peak above the

@@ -128,15 +128,11 @@ def entries(lines: Iterator[str]) -> Iterator[str]:
     entry: list[str] = []
     for line in [*lines, "end"]:
         if line[:1].strip() and entry:  # a headword stands at the margin
-            text = plain("".join(entry)).split()
+            whole = "".join(entry)
+            while (plain := MARKUP.sub("", whole)) != whole:  # brackets within brackets go too
+                whole = plain
+            text = whole.split()
             if len(text) >= FEWEST_WORDS and text[0][0].isalnum():  # rules of `=` part the files
                 yield " ".join(text)
             entry = []
         entry.append(line)
-
-
-def plain(entry: str) -> str:
-    """An entry without its markup; brackets within brackets go too."""
-    while (text := MARKUP.sub("", entry)) != entry:
-        entry = text
-    return entry

@@ -13,11 +13,8 @@ CLIENTS = {"httpx", "httpx2", "requests", "huggingface_hub"}  # whose errors are
 @contextlib.contextmanager
 def asking(source: str, revision: str | None) -> Iterator[None]:
     """While a model is read from a folder (no revision), or asked from the hub: what goes wrong becomes an error that helps.
-
-    Raises:
-        NetworkNeeded: if the model is not here and cannot be fetched.
-        BadInput: if this revision has no safetensors weights; for whatever the files of a folder make the libraries raise.
-    """
+    NetworkNeeded if the model is not here and cannot be fetched; BadInput if this revision has no safetensors weights, and for
+    whatever the files of a folder make the libraries raise."""
     try:
         yield
     except (BadInput, NetworkNeeded, MemoryError):

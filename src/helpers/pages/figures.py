@@ -237,12 +237,9 @@ def grid_heatmap(table: pd.DataFrame, rows: str, columns: str, value: str, capti
 
 def pair_matrix(effects: pd.DataFrame, above: pd.DataFrame, below: pd.DataFrame, rules: tuple[str, str], measure: str,
                 caption: str) -> Fragment:
-    """Every pair of systems twice: one rule's decision above the diagonal, another's below; the colour is the difference.
-
-    Args:
-        effects: (systems, systems), the row's mean less the column's.
-        above: (systems, systems), whether the first of the `rules` calls the pair different; `below`, the second.
-    """
+    """Every pair of systems twice: one rule's decision above the diagonal, another's below; the colour is the difference, of the
+    `effects`, (systems, systems), the row's mean less the column's. Whether the first of the `rules` calls a pair different is in
+    `above`, of the same shape, and whether the second does in `below`."""
     size, names = len(effects), list(effects.index)
     upper = np.triu(np.ones((size, size), dtype=bool), 1)
     marks = np.where(np.where(upper, above, below), DIFFERENT, SAME)

@@ -53,11 +53,8 @@ def section_triplets(store: Path, qrels: pd.DataFrame, count: int, seed: int, mi
     """Triplets of sentences, columns triplet_id, anchor, same, other: two of one section, one of another section of the same
     document (Ein-Dor et al. 2018). A sentence may stand in several.
 
-    BadInput if no document has two sections, one of them with two sentences.
-
-    Args:
-        store: the text store of documents, whose sections are separated by an empty line.
-        qrels: judgments, columns doc_id and relevance: documents with a grade of `min_relevance` or more are used.
+    Sections are separated by an empty line; documents with a grade of `min_relevance` or more are used. BadInput if none of them
+    has two sections, one of them with two sentences.
     """
     texts, generator = Texts(store), np.random.default_rng(seed)
     relevant = sorted(set(qrels.loc[qrels["relevance"] >= min_relevance, "doc_id"]))

@@ -111,13 +111,8 @@ def epoch_setter(data: Masked) -> Any:
 @step(version=1, form="folder", network=True)
 def narrowed_encoder(texts: pd.DataFrame, store: Path, tokens: Path, backbone: Backbone, width: int, sample: int, max_length: int,
                      seed: int, *, folder: Path) -> None:
-    """Fit a narrower BERT to a backbone, see `networks.narrowing`; a folder that loads wherever the backbone does.
-
-    Args:
-        texts: column doc_id: those that the sample is drawn from.
-        width: dimensions of its states.
-        sample: pieces of texts on which it is fitted, of at most `max_length` tokens.
-    """
+    """Fit a narrower BERT, of so many dimensions, to a backbone, see `networks.narrowing`, on a sample of pieces of the texts
+    (column doc_id), of at most `max_length` tokens each; a folder that loads wherever the backbone does."""
     from helpers.networks.narrowing import narrowed
 
     tokenizer, encoder = backbone.tokenizer(), build(backbone, attn_implementation=attention()).float().eval()

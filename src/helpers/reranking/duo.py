@@ -42,11 +42,8 @@ def duo_groups(groups: pd.DataFrame, temperature: float | None = None) -> pd.Dat
     """Groups of a relevant text and others (`groups.labelled_groups`) as pairs of texts: for each query first the relevant one
     before each other (label 1), then after it (label 0). With a temperature come last the others before each other, for which the
     teacher says how likely the first is the more relevant one: a sigmoid of the difference of its scores over the temperature.
-
-    Returns:
-        Columns query_id, window_id, other_id, label, and teacher: this probability, 1 or 0 beside a relevant text; without a
-        temperature 0.
-    """
+    Columns query_id, window_id, other_id, label, and teacher: this probability, 1 or 0 beside a relevant text; without a
+    temperature 0."""
     rows: list[tuple[str, str, str, int, float]] = []
     for query, own in groups.groupby("query_id", sort=False):
         relevant, *others = own["window_id"]

@@ -80,16 +80,11 @@ def word_expansion(passages: Path, store: Path, queries: pd.DataFrame, qrels: pd
 
 
 def expansion_network(embeddings: Any, width: int, dropout: float = 0.0) -> Any:
-    """A linear layer and a layer norm in front of word embeddings that stay as they are.
+    """A linear layer and a layer norm in front of word embeddings, (words, dimensions), that stay as they are.
 
-    Its `scores` are those of every word, (passages, words), for vectors of (passages, width). Called with vectors and `asked`,
-    (passages, words), the share that each word has of those in the passage's queries, it gives the `loss`: the mean over passages
-    of the cross-entropy between the shares, each row of sum 1, and the softmax of the scores.
-
-    Args:
-        embeddings: (words, dimensions), a row a word.
-        width: dimensions of a passage's vector.
-        dropout: of that vector, in training.
+    Its `scores` are those of every word, (passages, words), for vectors of (passages, width), with dropout in training. Called
+    with vectors and `asked`, (passages, words), the share that each word has of those in the passage's queries, it gives the
+    `loss`: the mean over passages of the cross-entropy between the shares, each row of sum 1, and the softmax of the scores.
     """
     import torch
     from torch import nn

@@ -67,10 +67,7 @@ def expansion(feedback: Mapping[str, int], collection: Mapping[str, int], sizes:
 
     A weight is the informativeness over its upper bound: that of a term which occurs as often as the best one in the feedback
     documents and nowhere else (the parameter-free form; Amati 2003, section 7.1.3, and Terrier). What tells nothing is left out.
-
-    Args:
-        feedback: how often each term occurs in the feedback documents.
-        collection: how often in the collection, at least as often.
+    Both counts are by term: how often it occurs in the feedback documents, and in the collection, at least as often.
     """
     of = WEIGHTINGS[weighting]
     weights = {term: of(count, collection[term], sizes) for term, count in feedback.items()}
@@ -113,9 +110,16 @@ def expand(index: Path, best: pd.DataFrame, queries: pd.DataFrame, terms: int, w
     reader = LuceneIndexReader(str(index))
     shown = None if within is None else LuceneIndexReader(str(within))
     whole, trusted = reader.stats(), best.groupby("query_id")["doc_id"].agg(list)
-    counts = functools.cache(lambda doc_id: vector(reader, doc_id, shown))
     term_of = autoclass("org.apache.lucene.index.Term")
     frequency = functools.cache(lambda term: int(reader.reader.totalTermFreq(term_of("contents", term))))
+
+    @functools.cache
+    def counts(doc_id: str) -> Counter[str]:
+        """A document's analysed terms with their counts; only those that its other version holds too, if there is one."""
+        own = reader.get_document_vector(doc_id) or {}
+        kept = own if shown is None else shown.get_document_vector(doc_id) or {}
+        return Counter({term: count for term, count in own.items() if term in kept})
+
     rows: list[tuple[str, str, float, bool, bool]] = []
     for query, text in queries[["query_id", "text"]].itertuples(index=False):
         vectors, own = [counts(doc) for doc in trusted.get(query, [])], reader.analyze(text)
@@ -133,15 +137,6 @@ def common(vectors: Sequence[Mapping[str, int]], query: Collection[str], least: 
     holding = Counter(term for vector in vectors for term in vector)
     return {term: sum(vector.get(term, 0) for vector in vectors) for term, documents in holding.items()
             if documents >= least or term in query}
-
-
-def vector(reader: Any, doc_id: str, shown: Any) -> Counter[str]:
-    """A document's analysed terms with their counts; only those that its other version holds too, if there is one."""
-    counts = Counter(reader.get_document_vector(doc_id) or {})
-    if shown is None:
-        return counts
-    kept = (shown.get_document_vector(doc_id) or {}).keys()
-    return Counter({term: count for term, count in counts.items() if term in kept})
 
 
 @step(version=1, form="run")

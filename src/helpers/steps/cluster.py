@@ -41,15 +41,9 @@ JOBS, MEMORY = 2, "8 GB"  # of Slurm, where nobody says how many, and how large
 
 @contextlib.contextmanager
 def started(spec: str, workers: int = 0) -> Iterator[None]:
-    """Within, steps are computed on a cluster.
-
-    Args:
-        spec: `local`, `slurm` or an address; "" for none.
-        workers: how many; 0 for as many as the table above says. An address has those that it has.
-
-    Raises:
-        BadInput: for another text, if no scheduler answers, or without Slurm.
-    """
+    """Within, steps are computed on a cluster: `local`, `slurm`, an address, or "" for none, with so many workers, 0 for as many
+    as the table above says; an address has those that it has. BadInput for another text, if no scheduler answers, or without
+    Slurm."""
     if not spec:
         yield
         return
