@@ -83,19 +83,14 @@ def replaced(value: Any, by: Callable[[Any], Any]) -> Any:
 
 def input_steps(recipe: dict[str, Any]) -> list[dict[str, Any]]:
     """The recipes of the steps that a recipe takes directly as inputs, in order of appearance."""
-    return [part for part in direct_inputs(recipe) if "step" in part]
+    return [part for part in parts_in(list(recipe["arguments"].values())) if "step" in part]
 
 
 def parts(recipe: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """A step's recipe and those of all steps and data below it; what several inputs share comes several times."""
     yield recipe
-    for part in direct_inputs(recipe):
+    for part in parts_in(list(recipe.get("arguments", {}).values())):  # data has none
         yield from parts(part)
-
-
-def direct_inputs(recipe: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """The recipes of the steps and the data that a step takes directly; none for data."""
-    yield from parts_in(list(recipe.get("arguments", {}).values()))
 
 
 def folded(recipe: Any, numbers: dict[str, int] | None = None) -> Any:
