@@ -46,8 +46,8 @@ def test_all_ordered_pairs_or_some_drawn_without_replacement():
 
 def test_an_input_holds_the_query_and_both_texts_cut_at_the_same_length(tokenizer):
     start, end = tokenizer.cls_token_id, tokenizer.sep_token_id
-    ids, types = pair_ids(tokenizer, [5, 6], 11, np.array([7, 8, 9]), np.array([1]))
-    assert ids == [start, 5, 6, end, 7, 8, end, 1, end] and types == [0, 0, 0, 0, 1, 1, 1, 1, 1]
+    assert pair_ids(tokenizer, [5, 6], 11, np.array([7, 8, 9]), np.array([1])) == (
+        [start, 5, 6, end, 7, 8, end, 1, end], [0, 0, 0, 0, 1, 1, 1, 1, 1])
 
 
 def test_a_group_pairs_the_relevant_text_with_each_other_in_both_orders():

@@ -52,8 +52,7 @@ def test_memory_is_given_back_where_the_c_library_can(monkeypatch):
     monkeypatch.setattr(inference, "ctypes", SimpleNamespace(CDLL=lambda name: SimpleNamespace(malloc_trim=calls.append)))
     inference.run_batches(lambda batch: None, np.array([3, 2]))
     assert calls == [0]
-    monkeypatch.setattr(inference, "TOKEN_BUDGET", 1)
-    inference.run_batches(lambda batch: None, np.ones(2 * inference.TIDY + 1, dtype=int))
+    inference.run_batches(lambda batch: None, np.full(2 * inference.TIDY + 1, 2 * inference.GPU_TOKEN_BUDGET))  # each alone
     assert calls == 4 * [0]  # twice on the way, and at the end
 
     def missing(name):

@@ -8,7 +8,6 @@ import pytest
 from nbformat.v4 import new_code_cell as code
 from nbformat.v4 import new_markdown_cell as markdown
 
-from helpers import paths
 from helpers.data.downloads import bytes_text
 from helpers.pages import page
 from helpers.pages.fragments import count, interval, p_value, plain, seconds, signed
@@ -89,7 +88,7 @@ def test_a_page_has_its_picture_first_and_sections_that_only_some_want_folded_be
 
 # ---- exercises ----
 
-EXERCISES = paths.listed(paths.PUBLISHED / "exercises.yaml")
+EXERCISES = page_header.paths.listed(page_header.paths.PUBLISHED / "exercises.yaml")
 
 
 @pytest.mark.parametrize("chapter", chapters.templates())
