@@ -41,8 +41,8 @@ CHOICES: dict[str, tuple[str, ...] | str] = {  # as they are, or the registry th
     "training": "helpers.systems.recipe:TRAININGS",
     "negatives": "helpers.systems.rerankers:NEGATIVES",  # where they are no number
     "distillation.without": ("soft", "hidden", "attention"),
-    "today": ("hard negatives", "MarginMSE", "MaxSim"),
-    "beside": ("untrained", "minilm"),
+    "today": ("hard negatives", "MarginMSE", "MaxSim", "generated queries"),
+    "beside": "helpers.systems.first_stages:STAGES",
     "branches": "helpers.systems.starting_points:BRANCHES",
     "pretraining": "helpers.systems.starting_points:PRETRAININGS",
     **dict.fromkeys(("starts", "web_starts"), "helpers.systems.starting_points:NAMES")}
