@@ -86,9 +86,16 @@ def quickly_made(line: dict[str, Any], there: Collection[str]) -> bool:
 
 
 def verify(sample: int, budget: float, seed: int | None, everything: bool = False) -> int:
-    """Read all of the store and of the recorded runs, recompute some of these from nothing, or `everything` that the budget (in
-    seconds) allows, and compare: 1 if a stored value is damaged or a recorded run differs beyond the tolerance, else 0. Runs that
-    would exceed the budget, by their recorded cost, are named and left out; without a seed each time has another sample."""
+    """Read all of the store and of the recorded runs, recompute some of these from nothing and compare.
+
+    Args:
+        budget: seconds; runs that would exceed it, by their recorded cost, are named and left out.
+        seed: of the draw; by default another sample each time.
+        everything: as many as the budget allows.
+
+    Returns:
+        1 if a stored value is damaged or a recorded run differs beyond the tolerance, else 0.
+    """
     import_all()
     recorded = Recorded(paths.RESULTS).entries()
     untimed = [entry for entry in recorded if entry.numerics != numerics.MEASURED]  # times are of another machine, or moment

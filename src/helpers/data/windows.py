@@ -163,9 +163,16 @@ SHARE = 0.5  # a window holds a passage if it has at least this share of its wor
 @step(version=1, form="table")
 def answer_windows(documents: Path, passages: Path, document_qrels: pd.DataFrame, passage_qrels: pd.DataFrame, min_relevance: int,
                    words: int, overlap: int) -> pd.DataFrame:
-    """The windows of relevant documents that hold a relevant passage: columns query_id, window_id. Passages are parts of the
-    documents' bodies, and both have judgments of the same queries; one that stands in no relevant document of its query gives no
-    row."""
+    """The windows of relevant documents that hold a relevant passage.
+
+    Args:
+        passages: the text store of the passages, which are parts of the documents' bodies.
+        document_qrels: judgments of documents.
+        passage_qrels: judgments of passages, of the same queries.
+
+    Returns:
+        Columns query_id, window_id; a passage that stands in no relevant document of its query gives no row.
+    """
     texts, parts = Texts(documents), Texts(passages)
     rows = [(query, window) for query, document, passage in relevant_pairs(document_qrels, passage_qrels, min_relevance)
             for window in holding(texts[document], parts[passage].body, words, overlap)]
@@ -175,9 +182,12 @@ def answer_windows(documents: Path, passages: Path, document_qrels: pd.DataFrame
 @step(version=1, form="table")
 def answer_positions(documents: Path, passages: Path, document_qrels: pd.DataFrame, passage_qrels: pd.DataFrame,
                      min_relevance: int) -> pd.DataFrame:
-    """The place of the first relevant passage in each relevant document; arguments and what gives no row as of `answer_windows`.
-    Columns query_id, doc_id, begins (words of title and body before it), length (its words), words (the document's, title
-    included)."""
+    """The place of the first relevant passage in each relevant document; arguments as of `answer_windows`.
+
+    Returns:
+        Columns query_id, doc_id, begins (words of title and body before it), length (its words), words (the document's, title
+        included). A passage that stands in no relevant document of its query gives no row.
+    """
     texts, parts = Texts(documents), Texts(passages)
     rows: list[tuple[str, str, int, int, int]] = []
     for query, doc_id, passage in relevant_pairs(document_qrels, passage_qrels, min_relevance):

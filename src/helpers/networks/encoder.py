@@ -41,9 +41,13 @@ POOLINGS = Registry("pooling", {"mean": mean, "cls": cls, "max": maximum})
 
 
 def pool(hidden: Any, mask: Any, how: str) -> Any:
-    """The vector of each text, (batch, dimensions), not normalised, by one of `POOLINGS`, which take the mask as (batch, tokens,
-    1): of the last layer's states, (batch, tokens, dimensions). The mask, (batch, tokens), is true for real tokens, which come
-    first; padding never counts."""
+    """The vector of each text, (batch, dimensions), not normalised; padding never counts.
+
+    Args:
+        hidden: (batch, tokens, dimensions), the last layer's states.
+        mask: (batch, tokens), true for real tokens, which come first.
+        how: one of `POOLINGS`, which take the mask as (batch, tokens, 1).
+    """
     return POOLINGS[how](hidden, mask.bool().unsqueeze(-1))
 
 

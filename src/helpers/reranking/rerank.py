@@ -17,8 +17,15 @@ from helpers.steps import step
 @step(version=1, form="run", network=True)
 def window_scores(model: Path, run: pd.DataFrame, queries: pd.DataFrame, store: Path, tokens: Path, candidates: int,
                   max_length: int, query_length: int) -> pd.DataFrame:
-    """Score the windows of each query's top documents: a run of windows, with a fine-tuned cross-encoder's probability of
-    relevance. `candidates` are R in the thesis; `max_length` is that of a whole input."""
+    """Score the windows of each query's top documents: a run of windows, the probability of relevance as score.
+
+    Args:
+        model: a fine-tuned cross-encoder, with whose tokenizer the window tokens were made.
+        run: the first stage.
+        candidates: documents re-ranked for each query (R in the thesis).
+        max_length: tokens of a whole input.
+        query_length: tokens kept of a query.
+    """
     return scored(probabilities, model, run, queries, store, tokens, candidates, max_length, query_length)
 
 

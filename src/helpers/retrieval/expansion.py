@@ -50,8 +50,15 @@ WORD = re.compile(r"[a-z0-9]+")
 @by_name
 def word_expansion(passages: Path, store: Path, queries: pd.DataFrame, qrels: pd.DataFrame, min_relevance: int,
                    backbone: Backbone, training: PassageTraining, *, folder: Path, checkpoints: Path) -> None:
-    """Learn which words the queries of a passage have; keep the weights, the words with their terms, and `log.json`. ValueError
-    if fewer than two relevant passages have a query with a known word."""
+    """Learn which words the queries of a passage have; keep the weights, the words with their terms, and `log.json`.
+
+    Args:
+        passages: the folder of the vectors of the store's texts, in its order.
+        store: the text store of what may be read: in a training that of a split's articles.
+
+    Raises:
+        ValueError: if fewer than two relevant passages have a query with a known word.
+    """
     from safetensors.torch import save_file
     from transformers import Trainer
 
@@ -80,11 +87,16 @@ def word_expansion(passages: Path, store: Path, queries: pd.DataFrame, qrels: pd
 
 
 def expansion_network(embeddings: Any, width: int, dropout: float = 0.0) -> Any:
-    """A linear layer and a layer norm in front of word embeddings, (words, dimensions), that stay as they are.
+    """A linear layer and a layer norm in front of word embeddings that stay as they are.
 
-    Its `scores` are those of every word, (passages, words), for vectors of (passages, width), with dropout in training. Called
-    with vectors and `asked`, (passages, words), the share that each word has of those in the passage's queries, it gives the
-    `loss`: the mean over passages of the cross-entropy between the shares, each row of sum 1, and the softmax of the scores.
+    Its `scores` are those of every word, (passages, words), for vectors of (passages, width). Called with vectors and `asked`,
+    (passages, words), the share that each word has of those in the passage's queries, it gives the `loss`: the mean over passages
+    of the cross-entropy between the shares, each row of sum 1, and the softmax of the scores.
+
+    Args:
+        embeddings: (words, dimensions), a row a word.
+        width: dimensions of a passage's vector.
+        dropout: of that vector, in training.
     """
     import torch
     from torch import nn
@@ -154,11 +166,15 @@ CHUNK = 500  # passages scored at a time
 
 @step(version=1, form="folder", network=True)
 def expansion_words(model: Path, passages: Path, store: Path, words: int, *, folder: Path) -> None:
-    """The `words` likeliest words that each text lacks, by a folder of `word_expansion`, in the form of generated queries, so
-    that the same index takes them: JSON lines of id and queries (one, of these words, the likeliest first), in the store's order.
+    """The `words` likeliest words that each text lacks, in the form of generated queries, so that the same index takes them: JSON
+    lines of id and queries (one, of these words, the likeliest first), in the store's order.
 
     Words are told apart as in the index: a text that has `rusted` does not lack `rust`, and of two words with one stem only the
     likelier is added.
+
+    Args:
+        model: the folder of `word_expansion`.
+        passages: the folder of the vectors of the store's texts, in its order.
     """
     import torch
     from safetensors.torch import load_file

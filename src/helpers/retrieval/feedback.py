@@ -88,15 +88,22 @@ def expanded(query: list[str], added: Mapping[str, float]) -> dict[str, float]:
 @step(version=1, form="table")
 def weighted_queries(index: Path, run: pd.DataFrame, queries: pd.DataFrame, documents: int, terms: int, weighting: str,
                      within: Path | None, min_documents: int) -> pd.DataFrame:
-    """Expand every query with the terms that are most informative in its best documents; settings as of `pipeline.Feedback`.
-
-    Columns query_id, term (as the index analyses it), weight, added (whether the query lacked it) and best (whether it is one of
-    the most informative), best weight first. A query without documents keeps its own terms; one of stop words alone gives no row.
+    """Expand every query with the terms that are most informative in its best documents.
 
     Args:
         index: whose document vectors and counts are used; it holds the run's documents, whole or cut.
+        run: a run of documents, best first; usually one that was re-ranked.
+        documents: how many documents are trusted (K = 5 in the study).
+        terms: how many terms are taken from them (k = 10).
+        weighting: of terms, one of `WEIGHTINGS` (Bo1 in the study).
         within: another index of the same documents, cut: only terms that their cut versions hold are taken.
-        min_documents: trusted ones that a term must occur in, unless the query has it (Terrier's `expansion.mindocuments`).
+        min_documents: how many of the trusted documents a term must occur in, unless the query has it (Terrier's
+            `expansion.mindocuments`, 2 there by default).
+
+    Returns:
+        Columns query_id, term (as the index analyses it), weight, added (whether the query lacked it) and best (whether it is one
+        of the most informative), best weight first. A query without documents keeps its own terms; one of stop words alone gives
+        no row.
     """
     return java.call(expand, index, cut(run, documents), queries, terms, weighting, within, min_documents)
 

@@ -41,9 +41,15 @@ JOBS, MEMORY = 2, "8 GB"  # of Slurm, where nobody says how many, and how large
 
 @contextlib.contextmanager
 def started(spec: str, workers: int = 0) -> Iterator[None]:
-    """Within, steps are computed on a cluster: `local`, `slurm`, an address, or "" for none, with so many workers, 0 for as many
-    as the table above says; an address has those that it has. BadInput for another text, if no scheduler answers, or without
-    Slurm."""
+    """Within, steps are computed on a cluster.
+
+    Args:
+        spec: `local`, `slurm` or an address; "" for none.
+        workers: how many; 0 for as many as the table above says. An address has those that it has.
+
+    Raises:
+        BadInput: for another text, if no scheduler answers, or without Slurm.
+    """
     if not spec:
         yield
         return
@@ -149,10 +155,15 @@ def _stays(step: Any) -> bool:
 
 
 def compute(step: Any, work: Callable[..., None]) -> tuple[Entry, str] | None:
-    """Compute a step (`computation.Step`, as below), and what is missing below it, on the cluster, by what a worker does with any
-    task; None where there is no cluster, or the step is not for it.
+    """Compute a step, and what is missing below it, on the cluster; None where there is no cluster, or the step is not for it.
 
-    BadInput if workers died of a step again and again, the store is not shared, or the cluster is gone; else what a step raised.
+    Args:
+        step: a `computation.Step`, as it is below.
+        work: what a worker does with a task: the same for every step.
+
+    Raises:
+        BadInput: if workers died of a step again and again, the store is not shared, or the cluster is gone.
+        Exception: whatever a step raised.
     """
     if not os.environ.get(VARIABLE) or _stays(step):
         return None

@@ -87,9 +87,14 @@ class Plan:
 
 
 def pack(steps: Iterable[Step], folder: Path, part: int = PART) -> dict[str, Any]:
-    """Write what the missing ones of these steps need, best first, into parts of at most `part` bytes; BadInput if the folder is
-    not empty, or a backbone cannot travel. The plan: `steps` (key, step, seconds, wanted, inputs, recipe), `modules` that define
-    them, `files` with their SHA-256."""
+    """Write what the missing ones of these steps need, best first, into parts of at most `part` bytes.
+
+    Returns:
+        The plan: `steps` (key, step, seconds, wanted, inputs, recipe), `modules` that define them, `files` with their SHA-256.
+
+    Raises:
+        BadInput: if the folder is not empty, or a backbone cannot travel.
+    """
     plan = Plan.of(steps)
     folder.mkdir(parents=True, exist_ok=True)
     if any(folder.iterdir()):

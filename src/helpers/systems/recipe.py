@@ -136,8 +136,14 @@ TRAININGS: Registry[dict[str, Any]] = Registry("training of a reader", {
 
 def document_reader(collection: str = "almanac", backbone: str = "packaged", queries: int = 200, warm_up: int = 14_000,
                     length: int = 256, training: str = "chosen") -> DocumentReader:
-    """BERT on the first tokens of a document (`length`, with those of the query), fine-tuned on the judgments of documents by one
-    of `TRAININGS`; queries and warm-up as of `recipe`."""
+    """BERT on the first tokens of a document, fine-tuned on the judgments of documents.
+
+    Args:
+        queries: training queries, 0 for all.
+        warm_up: pseudo-queries of the warm-up without labels that it starts from, 0 for none.
+        length: tokens of query and document together.
+        training: one of `TRAININGS`.
+    """
     start = recipe(collection, backbone=backbone, warm_up=warm_up).start
     return DocumentReader(collection=collection, unit=min(open_collection(collection).units), backbone=backbone, queries=queries,
                           start=start, max_length=length, evaluations=5, **{"evaluation_queries": 40} | TRAININGS[training])
