@@ -77,7 +77,7 @@ def test_what_is_written_is_what_was_learned(start, tokenizer, monkeypatch):
     monkeypatch.setattr(numerics, "dtype", lambda: "fp32")
     network = writer(start).eval()
     texts = [example(tokenizer, text, "", 20, 1) for text in ("iron rusts", "bread turns brown in a hot oven")]
-    words = written(network, tokenizer, texts, 2, 1, 6, None)
+    words = written(network, tokenizer, [text["input_ids"] for text in texts], 2, 1, 6, None)
     assert torch.equal(words[:, 0], words[:, 1])
     for text, own in zip(texts, words[:, 0].tolist(), strict=True):
         fed = batched([text | {"labels": own}], 0, tokenizer.mask_token_id)
@@ -91,7 +91,7 @@ def test_what_is_drawn_is_what_was_learned(start, tokenizer, monkeypatch):
     monkeypatch.setattr(numerics, "dtype", lambda: "fp32")
     network = writer(start).eval()
     text = example(tokenizer, "bread turns brown in a hot oven", "", 20, 1)
-    words = written(network, tokenizer, [text, example(tokenizer, "iron", "", 20, 1)], 3, 2, 6, torch.Generator().manual_seed(1))
+    words = written(network, tokenizer, [text["input_ids"], [101, 3707, 102]], 3, 2, 6, torch.Generator().manual_seed(1))
     assert len({tuple(own) for own in words[0].tolist()}) > 1
     for own in words[0].tolist():
         fed = batched([text | {"labels": own}], 0, tokenizer.mask_token_id)
@@ -104,7 +104,7 @@ def test_what_is_drawn_is_what_was_learned(start, tokenizer, monkeypatch):
 def test_after_its_end_a_query_is_padding(start, tokenizer):
     network = writer(start).eval()
     network.output.bias.data[tokenizer.sep_token_id] = 1e4
-    assert written(network, tokenizer, [example(tokenizer, "iron", "", 20, 1)], 1, 1, 6, None).tolist() == [[[102]]]
+    assert written(network, tokenizer, [[101, 3707, 102]], 1, 1, 6, None).tolist() == [[[102]]]
 
 
 def test_a_model_of_its_own_learns_to_ask(start, folder, bed, monkeypatch):

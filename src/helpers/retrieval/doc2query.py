@@ -26,6 +26,7 @@ from helpers.networks import fine_tuning
 from helpers.networks.backbone import Backbone, attention, read_tokenizer
 from helpers.networks.encoder import build
 from helpers.networks.fine_tuning import by_name
+from helpers.networks.inference import mask_of, padded
 from helpers.pretraining.masking import IGNORED
 from helpers.pretraining.training import OUTPUT
 from helpers.retrieval.expansion import QUERIES
@@ -134,11 +135,11 @@ def batched(examples: Sequence[dict[str, Any]], pad: int, mask: int) -> dict[str
     is added to the attention from each token to each, (rows, 1, tokens, tokens); and `labels`, (rows, Q)."""
     import torch
 
-    ids, sees, length = padded(examples, pad)
-    query = max(len(one["labels"]) for one in examples)
-    labels = torch.tensor([one["labels"] + [IGNORED] * (query - len(one["labels"])) for one in examples])
-    words = labels.masked_fill(labels == IGNORED, pad)
-    places = torch.cat([torch.arange(ids.shape[1]).expand(len(examples), -1), *[length[:, None] + torch.arange(query)] * 2], 1)
+    texts = [one["input_ids"] for one in examples]
+    ids, sees, labels = padded(texts, pad), mask_of(texts).bool(), padded([one["labels"] for one in examples], IGNORED)
+    words, query = labels.masked_fill(labels == IGNORED, pad), labels.shape[1]
+    behind = sees.sum(1, keepdim=True) + torch.arange(query)
+    places = torch.cat([torch.arange(ids.shape[1]).expand(len(examples), -1), behind, behind], 1)
     before = torch.ones(query, query, dtype=torch.bool).tril(-1)
     itself, nothing = torch.eye(query, dtype=torch.bool), torch.zeros(query, query, dtype=torch.bool)
     own = torch.cat([torch.cat([before | itself, nothing], 1), torch.cat([before, itself], 1)])  # of words and of masks
@@ -151,21 +152,11 @@ def batched(examples: Sequence[dict[str, Any]], pad: int, mask: int) -> dict[str
             "token_type_ids": types, "attention_mask": added(seen), "labels": labels}
 
 
-def padded(examples: Sequence[dict[str, Any]], pad: int) -> tuple[Any, Any, Any]:
-    """Ids of texts, (rows, T), which of them are no padding, and how many, (rows,)."""
-    import torch
-
-    length = torch.tensor([len(one["input_ids"]) for one in examples])
-    most = int(length.max())
-    ids = torch.tensor([one["input_ids"] + [pad] * (most - len(one["input_ids"])) for one in examples])
-    return ids, torch.arange(most) < length[:, None], length
-
-
 def added(seen: Any) -> Any:
     """What attention adds to its scores: 0 where a token is seen, (rows, from, to), and the least number elsewhere."""
     import torch
 
-    return torch.zeros(seen.shape).masked_fill(~seen, torch.finfo(torch.float32).min)[:, None]
+    return torch.zeros(seen.shape, device=seen.device).masked_fill(~seen, torch.finfo(torch.float32).min)[:, None]
 
 
 @step(version=1, form="folder", network=True)
@@ -179,17 +170,17 @@ def written_queries(store: Path, model: Path, queries: int, top_k: int, max_leng
     drawn = torch.Generator(network.output.bias.device).manual_seed(seed)
 
     def ask(texts: list[str]) -> list[list[str]]:
-        examples = [{"input_ids": ids} for ids in tokenizer(texts, truncation=True, max_length=max_length)["input_ids"]]
+        read = tokenizer(texts, truncation=True, max_length=max_length)["input_ids"]
         return [tokenizer.batch_decode(own, skip_special_tokens=True)
-                for own in written(network, tokenizer, examples, queries, top_k, query_length, drawn)]
+                for own in written(network, tokenizer, read, queries, top_k, query_length, drawn)]
 
     asked(store, ask, batch_size, folder)
 
 
-def written(network: Any, tokenizer: Any, examples: Sequence[dict[str, Any]], queries: int, top_k: int, query_length: int,
+def written(network: Any, tokenizer: Any, texts: Sequence[list[int]], queries: int, top_k: int, query_length: int,
             drawn: Any) -> Any:
-    """The tokens of `queries` queries of each text, (texts, queries, tokens): each is drawn from the `top_k` likeliest, and
-    padding follows [SEP].
+    """The tokens of `queries` queries of each text, given by its ids, (texts, queries, tokens): each is drawn from the `top_k`
+    likeliest, and padding follows [SEP].
 
     All queries of a text are written side by side behind it, a word of each at a time, and see nothing of each other. Keys and
     values are kept, but for those of the masks.
@@ -198,7 +189,7 @@ def written(network: Any, tokenizer: Any, examples: Sequence[dict[str, Any]], qu
 
     end, pad, mask = tokenizer.sep_token_id, tokenizer.pad_token_id, tokenizer.mask_token_id
     device = network.output.bias.device
-    ids, sees, length = (part.to(device) for part in padded(examples, pad))
+    ids, sees = (part.to(device) for part in (padded(texts, pad), mask_of(texts).bool()))
     table = network.encoder.embeddings.word_embeddings.weight
     with torch.inference_mode(), torch.autocast(device.type, torch.bfloat16, enabled=numerics.dtype() == "bf16"):
         kept = network.encoder(input_ids=ids, attention_mask=added(sees[:, None].expand(-1, ids.shape[1], -1)),
@@ -209,7 +200,7 @@ def written(network: Any, tokenizer: Any, examples: Sequence[dict[str, Any]], qu
         for place in range(query_length):
             before = own.repeat(1, place)  # of each query's words
             seen = torch.cat([before, own], 1)  # by masks
-            fed, places = masks, (length + place)[:, None].expand(-1, queries)
+            fed, places = masks, (sees.sum(1, keepdim=True) + place).expand(-1, queries)
             if place:  # the last words, too: they do not see the masks behind them
                 seen = torch.cat([torch.cat([before, torch.zeros_like(own)], 1), seen])
                 fed, places = torch.cat([words[:, :, -1], masks], 1), torch.cat([places - 1, places], 1)
