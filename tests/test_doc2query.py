@@ -73,32 +73,19 @@ def start(tmp_path_factory, tokenizer):
 
 
 def test_what_is_written_is_what_was_learned(start, tokenizer, monkeypatch):
-    """The likeliest tokens, one at a time from kept keys and values, are those of the training's masks, all at once."""
+    """Each word, written beside other queries, from kept keys and values, is one of the two likeliest by the masks of training,
+    given the words before it in its own query alone."""
     monkeypatch.setattr(numerics, "dtype", lambda: "fp32")
     network = writer(start).eval()
-    texts = [example(tokenizer, text, "", 20, 1) for text in ("iron rusts", "bread turns brown in a hot oven")]
-    words = written(network, tokenizer, [text["input_ids"] for text in texts], 2, 1, 6, None)
-    assert torch.equal(words[:, 0], words[:, 1])
-    for text, own in zip(texts, words[:, 0].tolist(), strict=True):
-        fed = batched([text | {"labels": own}], 0, tokenizer.mask_token_id)
+    texts = [example(tokenizer, text, "", 20, 1)["input_ids"] for text in ("bread turns brown in a hot oven", "iron rusts")]
+    words = written(network, tokenizer, texts, 3, 2, 6, torch.Generator().manual_seed(1)).tolist()
+    assert len({tuple(query) for own in words for query in own}) == 6
+    for text, query in [(text, query) for text, own in zip(texts, words, strict=True) for query in own]:
+        fed = batched([{"input_ids": text, "labels": query}], 0, tokenizer.mask_token_id)
         fed.pop("labels")
         states = network.encoder(**fed, use_cache=False).last_hidden_state[0, -6:]
-        assert network.output(states, network.encoder.embeddings.word_embeddings.weight).argmax(-1).tolist() == own
-
-
-def test_what_is_drawn_is_what_was_learned(start, tokenizer, monkeypatch):
-    """Of queries that differ, too, each word is likeliest enough given those before it in its own query alone."""
-    monkeypatch.setattr(numerics, "dtype", lambda: "fp32")
-    network = writer(start).eval()
-    text = example(tokenizer, "bread turns brown in a hot oven", "", 20, 1)
-    words = written(network, tokenizer, [text["input_ids"], [101, 3707, 102]], 3, 2, 6, torch.Generator().manual_seed(1))
-    assert len({tuple(own) for own in words[0].tolist()}) > 1
-    for own in words[0].tolist():
-        fed = batched([text | {"labels": own}], 0, tokenizer.mask_token_id)
-        fed.pop("labels")
-        states = network.encoder(**fed, use_cache=False).last_hidden_state[0, -6:]
-        likeliest = network.output(states, network.encoder.embeddings.word_embeddings.weight).topk(2).indices
-        assert all(word in two for word, two in zip(own, likeliest.tolist(), strict=True))
+        likeliest = network.output(states, network.encoder.embeddings.word_embeddings.weight).topk(2).indices.tolist()
+        assert all(word in two for word, two in zip(query, likeliest, strict=True))
 
 
 def test_after_its_end_a_query_is_padding(start, tokenizer):
