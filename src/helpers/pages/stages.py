@@ -78,7 +78,7 @@ def reranked(runs: Mapping[str, Step], bed: Testbed, models: Sequence[Scorer], d
     """A model, or one over its seeds, over the first candidates of every stage, by stage and depth, in RR@10 and by the mean of
     windows: those of a stage are scored once, at the largest depth. Nothing for no depths."""
     return Results({(stage, depth): system for stage, run in runs.items() if depths for depth, system in RerankingExperiment(
-        bed, run, max(depths), measures=("RR@10",)).at_depths(models, depths).items()})
+        bed, run, max(depths), measures=("RR@10",)).at_depths(models, depths, stage not in UNKEPT).items()})
 
 
 def stand_in(dense: str, chapter: str) -> dict[str, str]:
