@@ -47,6 +47,11 @@ class Measurements:
             return "GPU"
         return "CPU with AMX" if "amx_bf16" in self.content["machine"]["flags"] else "CPU without AMX"
 
+    @property
+    def is_here(self) -> bool:
+        """Whether this is the machine that asks, as far as can be told."""
+        return timing.name_of(self.content["machine"]) == timing.name_of(timing.describe())
+
     def has(self, section: str, contender: str) -> bool:
         """Whether a contender was timed in a section that was measured in full."""
         return contender in (self.section(section) or {"contenders": ()})["contenders"]
@@ -89,10 +94,9 @@ def chosen(machines: Sequence[Measurements], name: str) -> Measurements:
         if name not in known:
             raise BadInput(f"no measurements of a machine {name!r}", mend=f"choose from {', '.join(known) or '(run make bench)'}")
         return known[name]
-    own = timing.describe()
-    here = [one for one in machines if timing.name_of(one.content["machine"]) == timing.name_of(own)]  # as far as can be told
+    here = [one for one in machines if one.is_here]
     fullest = sorted([*here, *machines], key=lambda one: -len(one.content["sections"]))
-    return next(iter(fullest), Measurements("", {"machine": own, "sections": {}}))
+    return next(iter(fullest), Measurements("", {"machine": timing.describe(), "sections": {}}))
 
 
 def busy(loads: Sequence[float], cores: int) -> str:
