@@ -12,7 +12,7 @@ from helpers.errors import BadInput
 from helpers.steps import recipe
 from helpers.steps.recorded import Recorded
 from helpers.systems.bi_encoder import BiEncoder, DistilledEncoder
-from helpers.systems.first_stages import WordExpansion, first_stages, repbert
+from helpers.systems.first_stages import TrainedDoc2Query, WordExpansion, first_stages, repbert
 from helpers.systems.recipe import recipe as book_recipe
 from helpers.systems.rerankers import ListwiseReranker, NextSentence, WarmUp
 from helpers.systems.starting_points import chosen_start
@@ -60,7 +60,7 @@ def foreign(part):
     elif not reads_relevant_passages_alone(part):
         if part["step"] != "split_store" and any(all_of_the_almanac(below) for below in recipe.input_steps(part)):
             yield part["step"]
-        for below in recipe.direct_inputs(part):
+        for below in recipe.parts_in(list(part["arguments"].values())):
             yield from foreign(below)
 
 
@@ -89,7 +89,7 @@ QUESTIONS = BiEncoder(queries=0, negatives=1, pooling="cls", loss="contrastive",
 @pytest.mark.parametrize("model", [WarmUp(), ListwiseReranker(start=WarmUp()), ListwiseReranker(negatives="bm25"), BiEncoder(),
                                    ListwiseReranker(start=NextSentence()),
                                    BiEncoder(negatives_from=BiEncoder(loss="none")), WordExpansion(), MARGINS, BY_WORD,
-                                   MASKED_WORDS, QUESTIONS, ANSWERED, THEN_JUDGED, DistilledEncoder(),
+                                   MASKED_WORDS, TrainedDoc2Query(), QUESTIONS, ANSWERED, THEN_JUDGED, DistilledEncoder(),
                                    DistilledEncoder().of(BiEncoder())])
 def test_no_step_of_a_training_reads_another_splits_texts_queries_or_judgments(model):
     assert list(foreign(model.model.recipe())) == []
@@ -105,7 +105,7 @@ def test_the_recorded_trainings_of_the_default_book_read_their_own_articles():
     for trained in trainings:
         assert not list(foreign(trained)), trained["step"]
     assert {"bi_encoder", "deepct", "distilled_cross_encoder", "distilled_encoder", "listwise_cross_encoder",
-            "pointwise_cross_encoder", "pretrained",
+            "pointwise_cross_encoder", "pretrained", "query_writer",
             "word_expansion"} == {trained["step"] for trained in trainings}
 
 

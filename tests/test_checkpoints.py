@@ -105,7 +105,7 @@ def test_every_training_is_resumable():
 
     import_all()
     trained = {name for name, step in registry.STEPS.items() if {"learning_rate", "epochs"} <= set(step.hints)}
-    assert len(trained) == 12 and all(registry.STEPS[name].resumable for name in trained)
+    assert len(trained) == 13 and all(registry.STEPS[name].resumable for name in trained)
 
 
 def test_a_checkpoint_is_there_as_a_whole_or_not_at_all(tmp_path, monkeypatch):
