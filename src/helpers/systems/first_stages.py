@@ -119,17 +119,12 @@ class TrainedDoc2Query(Trained, Lexical, PassageTraining):
     asked: int = 20  # queries for each text
     top_k: int = 10  # each token is drawn from so many likely ones
 
-    @property
-    def start(self) -> Step:
-        """The folder of the language model of masked words, that of the chapter on Condenser."""
-        return chosen_start(self.backbone).model
-
     @functools.cached_property
     def model(self) -> Step:
-        """The folder of the model."""
+        """The folder of the model, which begins as the language model of the chapter on Condenser."""
         bed = SplitTestbed(self.collection, self.unit, splits=self.splits, queries=self.queries)
         pairs = asked_pairs(bed.query_step, bed.qrels_step, bed.min_relevance)
-        return query_writer(pairs, bed.store, self.start, query_length=self.query_length,
+        return query_writer(pairs, bed.store, chosen_start(self.backbone).model, query_length=self.query_length,
                             **self.settings(PassageTraining))
 
     def generated(self, bed: Testbed) -> Step:
