@@ -3,9 +3,10 @@
 Beside a pooled measure: how much of what each system shows was judged, and what is left if only judged texts count.
 """
 
-from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
+
+import numpy as np
 
 from helpers.evaluation import published, verdicts
 from helpers.evaluation.pools import BPREF, ENOUGH, SHARE, condensed
@@ -20,7 +21,7 @@ FEW = 6  # rows that were not run, and stand in the table; more of them are fold
 
 def beside_published(study: str, number: str, column: str, measure: str, systems: Systems, baseline: str,
                      judged: Fragment | None = None, rows_are: str = "system", whole: bool = True, pictured: bool = True,
-                     fixed: Collection[str] = (), counting: str = "") -> Fragment:
+                     counting: str = "") -> Fragment:
     """A study's table beside this run's measurements, each system compared with a baseline.
 
     Rows of the study that were not measured follow, as *not tested*. A row has an interval; it has a word where a claim is on the
@@ -35,18 +36,19 @@ def beside_published(study: str, number: str, column: str, measure: str, systems
         rows_are: what a row's label names, `epochs`: the head of the first column.
         whole: whether the table's other rows are shown, too.
         pictured: whether the figure of the effects is shown.
-        fixed: rows that cannot differ from the baseline, so that there is nothing to compare.
         counting: what the caption says of the measure besides.
     """
     known = published.column(study, number, column)
     base, published_base = systems[baseline], known.get(baseline)
-    tests = {row: system.against(base, measure) for row, system in systems.items() if row not in (baseline, *fixed)}
+    # recall of re-ordered lists: where no query has another value, there is nothing to compare
+    level = {row for row, system in systems.items() if np.allclose(system.values[measure], base.values[measure])}
+    tests = {row: system.against(base, measure) for row, system in systems.items() if row not in level}
     records, more, data = [], [], []
     for row, system in systems.items():
         entry, test, mean = known.get(row), tests.get(row), system.mean(measure)
         word = word_of(judged, entry, published_base)
         effect = (difference_cell(test.difference, note=disagreement(system, base, measure)) if test else
-                  "cannot differ" if row in fixed else "baseline")
+                  "baseline" if row == baseline else "no query differs")
         records.append({
             rows_are: row, "published": published_cell(entry, published_base),
             "measured": with_interval(measured(plain(mean.mean), system),
@@ -67,7 +69,7 @@ def beside_published(study: str, number: str, column: str, measure: str, systems
     compared = baseline if rows_are == "system" else f"{rows_are} = {baseline}"
     beside = f", here {measure}" if measure.startswith("R@") and all(entry.measure != measure for entry in known.values()) else ""
     caption = (f"{published.published_name(study)}, table {number}: {column}, published and measured{beside} "
-               f"({counting}differences from {compared}, 95 % intervals over queries and training runs)")
+               f"({counting}differences from {compared}, 95 % intervals over {base.unit} and training runs)")
     table = page.records_table(caption, records, values=data)
     folds = []
     if left:
@@ -75,8 +77,8 @@ def beside_published(study: str, number: str, column: str, measure: str, systems
                       page.records_table(f"{caption}: not run", left)))
     if more:
         folds.append(("p-values, effect ratio and difference of relative improvements", page.show_table(
-            f"{column}, each row and {compared}: p of the permutation test over queries and training runs, of the paired t-test "
-            "over queries alone, effect ratio (ER), and published less measured relative improvement (ΔRI)",
+            f"{column}, each row and {compared}: p of the permutation test over {base.unit} and training runs, of the paired "
+            f"t-test over {base.unit} alone, effect ratio (ER), and published less measured relative improvement (ΔRI)",
             (rows_are, "p", "p, t-test", "ER", "ΔRI"), more)))
     effects = {row: (known[row].amount - published_base.amount, test.difference) for row, test in tests.items()
                if row in known} if pictured and published_base else {}

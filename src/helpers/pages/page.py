@@ -65,7 +65,7 @@ def below_tables(html: str, known: Iterable[Mapping[str, Any]]) -> str:
 
 
 MEASURING = ("run_measures", "fusions")  # the steps whose values are pages'
-NOT_ALL = " (lower grades gain nothing in nDCG, unless some texts were judged irrelevant)"
+NOT_ALL = " (where no text was judged irrelevant, lower grades gain nothing in nDCG)"
 
 
 def rules(used: Iterable[Mapping[str, Any]]) -> list[str]:
@@ -75,7 +75,8 @@ def rules(used: Iterable[Mapping[str, Any]]) -> list[str]:
         names = {f"{as_label(Path(with_relevance(part['collection'])[0]).name)} ({part['data'][-1]})"
                  for part in given.get("qrels", {"arguments": {}})["arguments"].get("parts", ())}
         if names:
-            rule = f"from grade {given['min_relevance']}{'' if given.get('every_grade') else NOT_ALL}"
+            grade = given["min_relevance"]
+            rule = f"from grade {grade}{'' if given.get('every_grade') or grade == 1 else NOT_ALL}"
             found.setdefault(rule, set()).update(names)
     return [f"{joined(sorted(names))} {rule}" for rule, names in found.items()]
 

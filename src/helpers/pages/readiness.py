@@ -120,14 +120,14 @@ def why_untrained(systems: BySize, sizes: Sequence[int], measure: str) -> str:
 
 
 def design(share: Paired, lead: float, where: str, seeds: int, tested: str) -> str:
-    """How small a share of the head would be found, and what it takes to find one as small as a lead that the study prints.
+    """How small a gain by the head would be found, and what it takes to find one as small as a lead that the study prints.
 
     Args:
         share: the comparison of the branch with the head and the branch without it, which have so many `seeds` each.
         lead: the study's lead, in its column `where`.
         tested: what is measured on, in words.
     """
-    seen = f"A share of the head of {plain(share.detectable)} would be seen in four of five such experiments"
+    seen = f"A gain of {plain(share.detectable)} by the head would be seen in four of five such experiments"
     if round(lead, 3) <= 0:
         return f"{seen}. The study prints no lead over BERT ({where})."
     both = f"{seen}; the study's whole lead over BERT is {plain(lead)} ({where})."

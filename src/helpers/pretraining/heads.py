@@ -23,7 +23,7 @@ from helpers.pretraining.masking import IGNORED
 #
 # | variant | what the head sees instead |
 # |---|---|
-# | early 0 | the tokens as they are embedded, so all context must come through [CLS] |
+# | early 0 | the tokens as they are embedded, so what the backbone's layers find out must come through [CLS] |
 # | other masks | a text with more words masked, as it is embedded (after RetroMAE, Xiao et al. 2022, arXiv:2205.12035) |
 # | without late [CLS] | the early [CLS] state: a control with as many weights, to which the late layers say nothing |
 
