@@ -1,6 +1,7 @@
 """What the chapters on RepBERT share: names of first stages, their runs and evaluations, and the depth of the lists."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from helpers.data import package_index
@@ -13,7 +14,7 @@ from helpers.pages.claims import load
 from helpers.pages.fragments import Fragment, count, plain
 from helpers.pages.results import Results
 from helpers.steps import Step
-from helpers.systems.evaluated import Systems, evaluate, evaluate_values
+from helpers.systems.evaluated import Evaluation, Systems, evaluate, evaluate_values, together
 from helpers.systems.first_stages import STAGES, FirstStages, is_given
 from helpers.systems.reranking_experiment import RerankingExperiment, Scorer
 from helpers.systems.testbed import Testbed
@@ -66,6 +67,13 @@ def evaluations(runs: Mapping[str, Step], bed: Testbed, depth: int, *more: str, 
     names = list(dict.fromkeys([*more, *measures_at(depth)]))
     return Results({name: (evaluate_values if name in UNKEPT else evaluate)(label(name, backbone), run, bed, names)
                     for name, run in runs.items()})
+
+
+def over_seeds(recipes: FirstStages, seeds: Sequence[int], bed: Testbed, depth: int) -> Evaluation:
+    """doc2query as the trainings of several seeds; of none its values alone are kept."""
+    name = label("doc2query")
+    return together(name, [evaluate_values(name, replace(recipes.doc2query, seed=seed).run(bed, depth), bed, measures_at(depth))
+                           for seed in seeds])
 
 
 def by_rows(systems: Systems) -> Results[str]:
