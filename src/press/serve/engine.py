@@ -1,7 +1,5 @@
 """The stages of the study's search application (Steensland 2021, section 4.2), resident in memory.
 
-The models that score windows have names, as in `book search`.
-
 OR of the query's words and BM25, the windows of the first R documents through a model, their scores aggregated; then, if asked
 for, feedback and both once more. Requests write nothing: what is kept are the collection's own steps.
 """
@@ -39,7 +37,8 @@ from press.search_command import FEEDBACK, PROBABILITY, SCORES
 from press.serve.batching import Asking
 
 OWN = NONE, BASE, GENERAL, ZERO_SHOT, BOTH = "none", "base", "general", "minilm", "both"
-SUMMED = {BOTH: (BASE, ZERO_SHOT)}  # as in `SummedReranker`: what is standardised and summed
+# the models whose scores of windows make a re-ranker's, if it is not one itself: as in `SummedReranker`, standardised and summed
+SUMMED: dict[str, tuple[str, ...]] = {NONE: (), BOTH: (BASE, ZERO_SHOT)}
 Pairs = Sequence[tuple[str, str]]  # texts of queries with ids of windows
 WindowScorer = Callable[[Pairs], np.ndarray]  # of the second stage: a score for each pair, float32
 FIRST, AGAIN, ONE = "BM25", "retrieved again", "q"  # stages; how a request's only query is called
@@ -58,7 +57,6 @@ class CrossEncoder:
         self._max_length, self._query_length = settings.max_length, settings.query_length
 
     def __call__(self, pairs: Pairs) -> np.ndarray:
-        """See `WindowScorer`."""
         queries = list(dict.fromkeys(query for query, _ in pairs))
         ids = dict(zip(queries, query_ids(self._tokenizer, queries, self._query_length), strict=True))
         return self._score(self._model, [pair_ids(self._tokenizer, ids[query], self._max_length, self._tokens[window])
@@ -75,7 +73,6 @@ class ZeroShot:
         self._tokens = WindowTokens(bed.tokens(encoder).value(), bed.store.value())
 
     def __call__(self, pairs: Pairs) -> np.ndarray:
-        """See `WindowScorer`."""
         queries, windows = ([*dict.fromkeys(side)] for side in zip(*pairs, strict=True))
         asked = self._vectors(query_ids(self._encoder.tokenizer, queries, self._length), QUERY)
         read = self._vectors([self._tokens[window] for window in windows], PASSAGE)
@@ -104,11 +101,6 @@ def check(names: Iterable[str]) -> None:
         known = backbone.configuration(backbone.resolve(str(Path(name).expanduser())))
         if not str((known.architectures or [""])[0]).endswith("ForSequenceClassification") or known.num_labels != 1:
             raise BadInput("this model gives no single value for a pair", file=name, mend="give a cross-encoder that does")
-
-
-def summands(name: str) -> tuple[str, ...]:
-    """The models whose scores of windows make a re-ranker's: itself, several, or none."""
-    return () if name == NONE else SUMMED.get(name, (name,))
 
 
 class Asked(BaseModel):
@@ -156,7 +148,7 @@ class Engine:
 
     def expected(self, asked: Asked) -> list[tuple[str, float]]:
         """The scorers that a request needs, in turn, and about how many windows each reads."""
-        models = summands(asked.reranker or self._usual)
+        models = SUMMED.get(name := asked.reranker or self._usual, (name,))
         return [(model, asked.candidates * self._windows_each) for model in models] * (1 + (asked.feedback != NONE))
 
     def __call__(self, asked: Asked) -> Asking:
@@ -183,7 +175,7 @@ class Engine:
         """Score the windows of the first documents, each once, and aggregate them."""
         mine = [window for doc_id in cut(one.last, one.asked.candidates)["doc_id"] for window in self._windows_of(doc_id)]
         runs = list[pd.DataFrame]()
-        for model in summands(one.model):
+        for model in SUMMED.get(one.model, (one.model,)):
             known = one.scores.setdefault(model, {})
             new = [window for window in mine if window not in known]
             known.update(zip(new, (yield model, [(one.asked.query, window) for window in new]), strict=True))
