@@ -39,12 +39,10 @@ def chapter(name: str, profile: str, given: dict[str, str], no_render: bool) -> 
                "`make explain` lists them")
     page, executed = execute.run(execute.request(name, profile, given))
     yield f"{page.stem}: {'run' if executed else 'up to date'}"
-    pages = [page.stem]
-    if page.stem != name:
-        pages.append(variants.comparison(page.stem))
     if not no_render:
         generated.write_all()
         building.render()
+        pages = [page.stem, *[variants.comparison(page.stem)] * (page.stem != name)]
         yield from (f"page -> {(paths.HTML / 'chapters' / shown).relative_to(paths.ROOT)}.html" for shown in pages)
 
 
@@ -58,12 +56,9 @@ def pdf() -> Iterator[str]:
 
 def export(chapter: str, profile: str, given: dict[str, str], names: Sequence[str], folder: Path,
            models: bool = False) -> Iterator[str | Path]:
-    """Write runs of a chapter's systems with ir_metadata headers, named as the page calls them, all if none is named; the files.
-
-    The chapter's statements are executed for that, with the values that are there (a model that is not kept is trained again);
-    its page stays as it is. With `models` the cross-encoder of each run is written beside it. BadInput for a system that is not
-    the chapter's, before anything is computed where the systems can be named without.
-    """
+    """Write runs of a chapter's systems, named as the page calls them, all if none is named; the files. The chapter's statements
+    are executed for that, with the values that are there (a model that is not kept is trained again). BadInput for a system that
+    is not the chapter's, before anything is computed where the systems can be named without."""
     values = execute.request(chapter, profile, given).values
     if (seen := dry_run.of_chapter(chapter, values, dry_run.catalogue())).shown:
         _chosen(chapter, seen, names)
@@ -101,11 +96,8 @@ def clean_variants(no_render: bool) -> Iterator[str]:
 
 
 def pack(name: str, folder: Path, profile: str, given: dict[str, str], part: int, only_list: bool = False) -> Iterator[str]:
-    """Write a pack of what a chapter lacks that wants a network; with `only_list` say which steps it would hold.
-
-    Values that need no network are computed here in either case. A statement of the chapter that needs a missing value stops the
-    search there: pack again when the first values are back. A `part` has so many megabytes, at most.
-    """
+    """Write a pack of what a chapter lacks that wants a network; with `only_list` say which steps it would hold. Values that need
+    no network are computed here in either case. A statement that needs a missing value stops the search there."""
     run = dry_run.of_chapter(name, execute.request(name, profile, given).values, dry_run.catalogue())
     below = {part.key for step in run.missing.values() for part in step.inputs()}
     wanted = [step for key, step in run.missing.items() if key not in below and not _measures(step)]

@@ -145,10 +145,7 @@ class DryRun:
 
 
 def of_chapter(chapter: str, values: dict[str, Any], known: Catalogue) -> DryRun:
-    """Execute a chapter's template dry, with these values of its parameters.
-
-    BadInput if the chapter would stop with these parameters before anything is computed.
-    """
+    """Execute a chapter's template dry; BadInput if it would stop with these parameters before anything is computed."""
     run = DryRun()
 
     def look_up(step: Step) -> Entry:

@@ -70,7 +70,6 @@ class Forked(ForkServerProcess):
 
 
 def _serve(arguments: list[str], folder: str, environment: dict[str, str]) -> None:
-    """Be a kernel."""
     from ipykernel.kernelapp import IPKernelApp
 
     os.setsid()

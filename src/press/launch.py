@@ -29,10 +29,8 @@ def links() -> dict[str, Any]:
 
 
 def lines_for(page: str, known: dict[str, Any]) -> str:
-    """The HTML below the title of a page such as `chapters/candidates` or `reading`; empty for pages that are not the book's own.
-
-    What is `known` is what `links` gives.
-    """
+    """The HTML below the title of a page such as `chapters/candidates` or `reading`, by what `links` gives; empty for pages that
+    are not the book's own."""
     if page in ("search", "genindex") or page.endswith("--compared"):
         return ""
     place = cite.Repository(known["owner"], known["name"], known["branch"])

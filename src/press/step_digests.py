@@ -47,10 +47,8 @@ def accept() -> str:
 
 
 def source_digest(function: Any) -> str:
-    """The digest of a function and of everything in the package that it names, directly or through others.
-
-    Names count without their module's path: moving a function does not change what it does.
-    """
+    """The digest of a function and of everything in the package that it names, directly or through others; names count without
+    their module's path, since moving a function does not change what it does."""
     seen: dict[str, str] = {}
     _visit(function, seen)
     return recipe.sha256(recipe.canonical(sorted((name.rpartition(".")[2], text) for name, text in seen.items())))[:16]

@@ -57,6 +57,7 @@ class CrossEncoder:
         self._max_length, self._query_length = settings.max_length, settings.query_length
 
     def __call__(self, pairs: Pairs) -> np.ndarray:
+        """See `WindowScorer`."""
         queries = list(dict.fromkeys(query for query, _ in pairs))
         ids = dict(zip(queries, query_ids(self._tokenizer, queries, self._query_length), strict=True))
         return self._score(self._model, [pair_ids(self._tokenizer, ids[query], self._max_length, self._tokens[window])
@@ -73,6 +74,7 @@ class ZeroShot:
         self._tokens = WindowTokens(bed.tokens(encoder).value(), bed.store.value())
 
     def __call__(self, pairs: Pairs) -> np.ndarray:
+        """See `WindowScorer`."""
         queries, windows = ([*dict.fromkeys(side)] for side in zip(*pairs, strict=True))
         asked = self._vectors(query_ids(self._encoder.tokenizer, queries, self._length), QUERY)
         read = self._vectors([self._tokens[window] for window in windows], PASSAGE)
