@@ -1,5 +1,4 @@
-"""The commands of `book` that put the press's parts together: run, render, print, export, clean; `book pack` and
-`book unpack`: what goes to a GPU elsewhere, and enters the store; and the map of the source."""
+"""The commands of `book` that put the press's parts together: run, render, print, export, clean, pack, unpack, list source."""
 
 import ast
 from collections.abc import Iterator, Sequence
@@ -18,11 +17,8 @@ from press.step_digests import import_all
 
 
 def build(profile: str, only: str = "") -> Iterator[str]:
-    """Run all chapters, or only some, with commas between, and render the book; BadInput for a chapter that is not there."""
-    chosen = only.split(",") if only else chapters.names()
-    if unknown := set(chosen) - set(chapters.names()):
-        raise BadInput(f"no chapter {sorted(unknown)[0]!r}", mend=f"choose from {', '.join(chapters.names())}")
-    for name, seconds in side_by_side.run_all(chosen, profile):
+    """Run all chapters, or only some, with commas between, and render the book."""
+    for name, seconds in side_by_side.run_all(only.split(",") if only else chapters.names(), profile):
         yield f"{name}: {'up to date' if seconds is None else f'run in {seconds:.0f} s'}"
     generated.write_all()
     changed = building.render()
@@ -35,8 +31,8 @@ def chapter(name: str, profile: str, given: dict[str, str], no_render: bool) -> 
     costs = explain.plan(name, profile, given) if given or profile != "almanac" or fresh_since() else None
     if costs and (costs.expected or costs.run.stopped):
         more = " or more" if costs.run.stopped else ""
-        yield (f"{costs.request.name}: {len(costs.expected)} steps{more} to compute, expected: {costs.time()}; "
-               "`make explain` lists them")
+        yield (f"{costs.request.name}: {len(costs.expected)} steps{more} to compute, expected: "
+               f"{explain.total(costs.expected.values())}; `make explain` lists them")
     page, executed = execute.run(execute.request(name, profile, given))
     yield f"{page.stem}: {'run' if executed else 'up to date'}"
     if not no_render:
@@ -124,11 +120,10 @@ def unpack(folder: Path) -> Iterator[str]:
     yield from packs.unpack(folder)
 
 
-def files(word: str = "") -> list[str]:
+def files(word: str = "") -> Iterator[str]:
     """A line for each file of the packages whose path or description has a word."""
-    lines = []
     for file in sorted(paths.PACKAGE.parent.rglob("*.py")):
         said = ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or ""
         line = f"{file.relative_to(paths.PACKAGE.parent)}: {' '.join(said.split(chr(10) * 2)[0].split())}"
-        lines += [line] if word.lower() in line.lower() else []
-    return lines
+        if word.lower() in line.lower():
+            yield line

@@ -82,15 +82,13 @@ def quickly_made(line: dict[str, Any], there: Collection[str]) -> bool:
         f"{item['step']}/{item['key'][:20]}" in keys or quickly_made(item, there) for item in below)
 
 
-def verify(sample: int, budget: float, seed: int | None, everything: bool = False) -> int:
-    """Read all of the store and of the recorded runs, recompute a sample of these from nothing and compare; without a seed
-    another sample each time. Runs that would exceed the budget of seconds, by their recorded cost, are named and left out. 1 if a
-    stored value is damaged or a recorded run differs beyond the tolerance, else 0."""
+def verify(sample: int, budget: float, seed: int | None) -> int:
+    """Read all of the store, recompute so many recorded runs and compare; 1 if a value is damaged or a run differs, else 0. Runs
+    that would exceed the budget of seconds, by their recorded cost, are named and left out."""
     import_all()
     recorded = Recorded(paths.RESULTS).entries()
     untimed = [entry for entry in recorded if entry.numerics != numerics.MEASURED]  # times are of another machine, or moment
     drawn, left, differing = random.Random(seed).sample(untimed, k=len(untimed)), budget, 0
-    sample = len(drawn) if everything else sample
     for manifest in sorted(paths.store().glob(f"*/*/*/{MANIFEST}")):
         if read_entry(manifest.parent, digests.taken) is None:
             differing += 1
