@@ -65,8 +65,7 @@ def render() -> bool:
 
 
 def write_toc() -> Path:
-    """The table of contents with the variant pages that exist appended, each titled by what was changed, with its comparison
-    below it."""
+    """The table of contents with the variant pages that exist appended, titled by what was changed, with their comparisons."""
     toc, entries = edited.yaml_of(paths.BOOK / "_toc.yml"), list[dict[str, Any]]()
     for page in variants.pages():
         changed = ", ".join(f"{name} = {json.dumps(value, ensure_ascii=False)}"

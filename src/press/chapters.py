@@ -22,6 +22,7 @@ from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 from helpers import paths
 from helpers.data.collection import with_relevance
 from helpers.errors import BadInput
+from helpers.steps import digests
 from press import bounds
 from press.edited import notebook_of, yaml_of
 from press.terminal import shortened
@@ -131,12 +132,11 @@ class Chapter:
 
 def chapter(name: str) -> Chapter:
     """A chapter by its name; see `template`."""
-    state = (file := template(name)).stat()
-    return _read(file, state.st_size, state.st_mtime_ns)
+    return _read(file := template(name), digests.state_of(file))
 
 
 @functools.cache
-def _read(file: Path, size: int, changed: int) -> Chapter:
+def _read(file: Path, state: digests.State | None) -> Chapter:
     return Chapter(file, notebook_of(file))
 
 

@@ -4,8 +4,6 @@ Every step that the chapter needs is looked up by its recipe; a missing one is l
 nearest value of the same step for other parameters stands in for it, so that the run reaches what follows; a step that then reads
 a parameter off that value, such as a tuned k1, may be listed with another one. Without a stand-in the statement stops, and so
 does every later one that uses a name which it would have set.
-
-Of the computations that were made before, the nearest to a missing one tells how long it took.
 """
 
 import ast

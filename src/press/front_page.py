@@ -25,8 +25,7 @@ KEY = ('<p class="nr-said">A line is the 95 % interval of the measured effect, i
 
 
 def findings(tested: Mapping[str, Mapping[str, Any]], data: Iterable[Mapping[str, Any]] = ()) -> str:
-    """What the index page includes, from each claim's line of its chapter's data, with the chapter as `page`, and from what
-    chapters carry."""
+    """What the index page includes, from each claim's line, with the chapter as `page`, and from what chapters carry."""
     cards = "".join(f'<div class="nr-card"><h3>{cell(card["title"])}</h3>{body}</div>' for card, body in held(tested, data))
     lines = []  # on each study: its page, what it is about, and how many of its claims have which word
     for study, about in paths.listed(paths.PUBLISHED / "studies.yaml").items():

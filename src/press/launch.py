@@ -37,8 +37,7 @@ def lines_for(page: str, known: dict[str, Any]) -> str:
     chapter = variants.chapter_of(Path(page).name) if page.startswith("chapters/") else ""
     buttons, folded, up = dict[str, str](), "", "../" * page.count("/")
     if chapter in chapters.templates():
-        buttons = {} if place.is_placeholder else addresses(place, chapter)
-        elsewhere = "" if place.is_placeholder else filled("launch_elsewhere.html")
+        buttons, elsewhere = ({}, "") if place.is_placeholder else (addresses(place, chapter), filled("launch_elsewhere.html"))
         folded = filled("launch.html", name=escape(chapter), elsewhere=elsewhere)
     if chapter in chapters.names():
         buttons["Cite this page"] = f"{up}generated/cite.html#cite-{chapter.replace('_', '-')}"

@@ -44,8 +44,7 @@ FEEDBACK = {"none": None, "documents": Feedback(form=""), "passages": Feedback(p
 
 def search(queries: Sequence[str], collection: str, unit: str, reranker: str, feedback: str, k: int,
            first_stage: str = BM25) -> pd.DataFrame:
-    """The pipeline's answer; see `Pipeline.search`. A re-ranker is one of `RERANKERS`, or a model's folder or hub id; the first
-    stage is `bm25`, or such a model."""
+    """The pipeline's answer; see `Pipeline.search` and `model_of`. The first stage is `bm25`, or a model's folder or hub id."""
     retriever = None if first_stage == BM25 else GivenFirstStage(given(first_stage).spec)
     pipeline = Pipeline(model_of(reranker), FEEDBACK[feedback], CANDIDATES, "max", retriever=retriever)
     return pipeline.search(queries, collection, unit, k)

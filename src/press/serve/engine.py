@@ -22,8 +22,7 @@ from helpers.networks.encoder import PASSAGE, QUERY, Encoder, wrapped
 from helpers.networks.fine_tuning import RankerTraining
 from helpers.networks.inference import load_scorer, logits, probabilities
 from helpers.pages.fragments import one_line
-from helpers.reranking import aggregation
-from helpers.reranking.aggregation import AGGREGATIONS
+from helpers.reranking.aggregation import AGGREGATIONS, reranked
 from helpers.retrieval import java
 from helpers.retrieval.bm25 import K1, B, search_each
 from helpers.retrieval.feedback import expand, search_weighted
@@ -43,7 +42,7 @@ Pairs = Sequence[tuple[str, str]]  # texts of queries with ids of windows
 WindowScorer = Callable[[Pairs], np.ndarray]  # of the second stage: a score for each pair, float32
 FIRST, AGAIN, ONE = "BM25", "retrieved again", "q"  # stages; how a request's only query is called
 TRIED = 24  # windows that a model is timed with
-rerank = aggregation.reranked.definition.function  # type: ignore[attr-defined] # the step's function, without a store
+rerank = reranked.definition.function  # type: ignore[attr-defined] # the step's function, without a store
 
 LONGEST, MOST = 2_000, 200  # characters of a query; documents that are re-ranked
 
