@@ -17,7 +17,7 @@ from helpers.pages import claims
 from helpers.pages.claims import evidence
 from helpers.pages.fragments import Fragment
 from helpers.systems.evaluated import together
-from press import execute, generated
+from press import generated, page_header
 from tables import cells
 from toys import of_values
 
@@ -145,7 +145,7 @@ def page(tmp_path, monkeypatch):
     data = claims.judge("one", measured).data
     claims.load.cache_clear()
     file = tmp_path / "one.ipynb"
-    file.write_text(json.dumps({"cells": [], "metadata": {execute.DATA_KEY: [data]}}), encoding="utf-8")
+    file.write_text(json.dumps({"cells": [], "metadata": {page_header.DATA_KEY: [data]}}), encoding="utf-8")
     return file
 
 

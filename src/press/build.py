@@ -22,12 +22,6 @@ SKIPPED = {"_build", "__pycache__"}  # folders that rendering writes itself
 LONGEST = 60  # characters of what was changed, in the contents
 
 
-def render() -> bool:
-    """Render the book into `book/_build/html`; False if nothing had changed. BadInput if Jupyter Book fails or warns."""
-    with stand_ins():
-        return _rendered(write_toc())
-
-
 @contextmanager
 def stand_ins() -> Iterator[None]:
     """While a book is rendered, a page for each chapter that has not been executed, since others link to it: it says so."""
@@ -43,8 +37,10 @@ def stand_ins() -> Iterator[None]:
             page.unlink()
 
 
-def _rendered(toc: Path) -> bool:
-    """Jupyter Book's work, where anything has changed."""
+@stand_ins()
+def render() -> bool:
+    """Render the book into `book/_build/html`; False if nothing had changed. BadInput if Jupyter Book fails or warns."""
+    toc = write_toc()
     files = sorted(f for f in paths.BOOK.rglob("*") if f.is_file() and f.suffix not in (".stamp", ".part")
                    and not SKIPPED & set(f.relative_to(paths.BOOK).parts))
     mark = recipe.sha256(recipe.canonical([[str(f.relative_to(paths.BOOK)), recipe.sha256(f.read_bytes())] for f in files]))
@@ -69,8 +65,7 @@ def _rendered(toc: Path) -> bool:
 
 
 def write_toc() -> Path:
-    """The table of contents with the variant pages that exist appended, each titled by what was changed, with its comparison
-    below it."""
+    """The table of contents with the variant pages that exist appended, titled by what was changed, with their comparisons."""
     toc, entries = edited.yaml_of(paths.BOOK / "_toc.yml"), list[dict[str, Any]]()
     for page in variants.pages():
         changed = ", ".join(f"{name} = {json.dumps(value, ensure_ascii=False)}"

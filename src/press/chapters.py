@@ -22,6 +22,7 @@ from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 from helpers import paths
 from helpers.data.collection import with_relevance
 from helpers.errors import BadInput
+from helpers.steps import digests
 from press import bounds
 from press.edited import notebook_of, yaml_of
 from press.terminal import shortened
@@ -115,41 +116,33 @@ class Chapter:
         cell = next((cell for cell in self.code if "parameters" in cell.metadata.get("tags", [])), None)
         if cell is None:
             raise BadInput("no cell is tagged `parameters`", file=self.file, mend="tag the cell that declares them")
-        return _declarations(cell.source, self.file)
+        lines, declared, mend = cell.source.splitlines(), dict[str, Parameter](), "write `name: type = default  # meaning`"
+        try:
+            nodes = ast.parse(cell.source).body
+        except SyntaxError as error:
+            raise BadInput(f"{(error.text or '').strip()!r} is no Python", file=self.file, mend=mend) from None
+        for node in nodes:
+            line = lines[(node.end_lineno or node.lineno) - 1]
+            if not (isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value and "#" in line):
+                raise BadInput(f"{line!r} is no parameter", file=self.file, mend=mend)
+            name, meaning = node.target.id, line.split("#", 1)[1].strip()
+            declared[name] = Parameter(name, ast.unparse(node.annotation), ast.literal_eval(node.value), meaning)
+        return declared
 
 
 def chapter(name: str) -> Chapter:
     """A chapter by its name; see `template`."""
-    state = (file := template(name)).stat()
-    return _read(file, state.st_size, state.st_mtime_ns)
+    return _read(file := template(name), digests.state_of(file))
 
 
 @functools.cache
-def _read(file: Path, size: int, changed: int) -> Chapter:
+def _read(file: Path, state: digests.State | None) -> Chapter:
     return Chapter(file, notebook_of(file))
 
 
 def schema(name: str) -> dict[str, Parameter]:
     """The parameters of a chapter by name."""
     return chapter(name).parameters
-
-
-def _declarations(source: str, file: Path) -> dict[str, Parameter]:
-    lines, declared = source.splitlines(), {}
-    try:
-        nodes = ast.parse(source).body
-    except SyntaxError as error:
-        raise BadInput(f"{(error.text or '').strip()!r} is no Python", file=file,
-                       mend="write `name: type = default  # meaning`") from None
-    for node in nodes:
-        line = lines[node.lineno - 1]
-        if not isinstance(node, ast.AnnAssign) or not isinstance(node.target, ast.Name) or node.value is None \
-                or "#" not in line:
-            raise BadInput(f"{line!r} is no parameter", file=file, mend="write `name: type = default  # meaning`")
-        name = node.target.id
-        meaning = lines[(node.end_lineno or node.lineno) - 1].split("#", 1)[1].strip()
-        declared[name] = Parameter(name, ast.unparse(node.annotation), ast.literal_eval(node.value), meaning)
-    return declared
 
 
 class Profile(BaseModel, extra="forbid"):
@@ -221,26 +214,17 @@ def beside(values: dict[str, Any], given: dict[str, Any], defaults: dict[str, An
     return changed
 
 
-def write_copy(name: str, profile: str, given: dict[str, str], folder: Path) -> Path:
-    """Write a copy of a chapter's template into a folder; the file.
-
-    It is a template still: nothing is executed, and only its parameter cell, which has the profile's values, differs. BadInput
-    for an unknown chapter, profile or parameter, or if the file is there already, since it may hold own work.
-    """
-    values = resolve(name, profile, given)
-    target = folder / f"{name}.ipynb"
-    if target.exists():
-        raise BadInput("there is a copy of this chapter already", file=target, mend="open it, or rename it to get a new one")
-    notebook = deepcopy(chapter(name).notebook)
-    cell = next(cell for cell in notebook.cells if "parameters" in cell.metadata.get("tags", []))
-    cell.source = "\n".join(f"{one.name}: {one.annotation} = {values[one.name]!r}  # {one.meaning}"
-                            for one in schema(name).values())
-    target.parent.mkdir(parents=True, exist_ok=True)
-    nbformat.write(notebook, target)
-    return target
-
-
 def open_copies(chapters: Sequence[str], profile: str, given: dict[str, str], to: Path) -> Iterator[str]:
-    """Write copies of several chapters, and tell where they are; see `write_copy`."""
-    for chapter in chapters:
-        yield f"{chapter} -> {write_copy(chapter, profile, given, to)}"
+    """Write copies of chapters' templates into a folder, and tell where they are. They are templates still: only the parameter
+    cell, which has the profile's values, differs. BadInput if a file is there already, since it may hold own work."""
+    for name in chapters:
+        values, target = resolve(name, profile, given), to / f"{name}.ipynb"
+        if target.exists():
+            raise BadInput("there is a copy of this chapter already", file=target, mend="open it, or rename it to get a new one")
+        notebook = deepcopy(chapter(name).notebook)
+        cell = next(cell for cell in notebook.cells if "parameters" in cell.metadata.get("tags", []))
+        cell.source = "\n".join(f"{one.name}: {one.annotation} = {values[one.name]!r}  # {one.meaning}"
+                                for one in schema(name).values())
+        to.mkdir(parents=True, exist_ok=True)
+        nbformat.write(notebook, target)
+        yield f"{name} -> {target}"

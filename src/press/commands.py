@@ -1,5 +1,4 @@
-"""The commands of `book` that put the press's parts together: run, render, print, export, clean; `book pack` and
-`book unpack`: what goes to a GPU elsewhere, and enters the store; and the map of the source."""
+"""The commands of `book` that put the press's parts together: run, render, print, export, clean, pack, unpack, list source."""
 
 import ast
 from collections.abc import Iterator, Sequence
@@ -18,11 +17,8 @@ from press.step_digests import import_all
 
 
 def build(profile: str, only: str = "") -> Iterator[str]:
-    """Run all chapters, or only some, with commas between, and render the book; BadInput for a chapter that is not there."""
-    chosen = only.split(",") if only else chapters.names()
-    if unknown := set(chosen) - set(chapters.names()):
-        raise BadInput(f"no chapter {sorted(unknown)[0]!r}", mend=f"choose from {', '.join(chapters.names())}")
-    for name, seconds in side_by_side.run_all(chosen, profile):
+    """Run all chapters, or only some, with commas between, and render the book."""
+    for name, seconds in side_by_side.run_all(only.split(",") if only else chapters.names(), profile):
         yield f"{name}: {'up to date' if seconds is None else f'run in {seconds:.0f} s'}"
     generated.write_all()
     changed = building.render()
@@ -35,16 +31,14 @@ def chapter(name: str, profile: str, given: dict[str, str], no_render: bool) -> 
     costs = explain.plan(name, profile, given) if given or profile != "almanac" or fresh_since() else None
     if costs and (costs.expected or costs.run.stopped):
         more = " or more" if costs.run.stopped else ""
-        yield (f"{costs.request.name}: {len(costs.expected)} steps{more} to compute, expected: {costs.time()}; "
-               "`make explain` lists them")
+        yield (f"{costs.request.name}: {len(costs.expected)} steps{more} to compute, expected: "
+               f"{explain.total(costs.expected.values())}; `make explain` lists them")
     page, executed = execute.run(execute.request(name, profile, given))
     yield f"{page.stem}: {'run' if executed else 'up to date'}"
-    pages = [page.stem]
-    if page.stem != name:
-        pages.append(variants.comparison(page.stem))
     if not no_render:
         generated.write_all()
         building.render()
+        pages = [page.stem, *[variants.comparison(page.stem)] * (page.stem != name)]
         yield from (f"page -> {(paths.HTML / 'chapters' / shown).relative_to(paths.ROOT)}.html" for shown in pages)
 
 
@@ -58,12 +52,9 @@ def pdf() -> Iterator[str]:
 
 def export(chapter: str, profile: str, given: dict[str, str], names: Sequence[str], folder: Path,
            models: bool = False) -> Iterator[str | Path]:
-    """Write runs of a chapter's systems with ir_metadata headers, named as the page calls them, all if none is named; the files.
-
-    The chapter's statements are executed for that, with the values that are there (a model that is not kept is trained again);
-    its page stays as it is. With `models` the cross-encoder of each run is written beside it. BadInput for a system that is not
-    the chapter's, before anything is computed where the systems can be named without.
-    """
+    """Write runs of a chapter's systems, named as the page calls them, all if none is named; the files. The chapter's statements
+    are executed for that, with the values that are there (a model that is not kept is trained again). BadInput for a system that
+    is not the chapter's, before anything is computed where the systems can be named without."""
     values = execute.request(chapter, profile, given).values
     if (seen := dry_run.of_chapter(chapter, values, dry_run.catalogue())).shown:
         _chosen(chapter, seen, names)
@@ -101,11 +92,8 @@ def clean_variants(no_render: bool) -> Iterator[str]:
 
 
 def pack(name: str, folder: Path, profile: str, given: dict[str, str], part: int, only_list: bool = False) -> Iterator[str]:
-    """Write a pack of what a chapter lacks that wants a network; with `only_list` say which steps it would hold.
-
-    Values that need no network are computed here in either case. A statement of the chapter that needs a missing value stops the
-    search there: pack again when the first values are back. A `part` has so many megabytes, at most.
-    """
+    """Write a pack of what a chapter lacks that wants a network; with `only_list` say which steps it would hold. Values that need
+    no network are computed here in either case. A statement that needs a missing value stops the search there."""
     run = dry_run.of_chapter(name, execute.request(name, profile, given).values, dry_run.catalogue())
     below = {part.key for step in run.missing.values() for part in step.inputs()}
     wanted = [step for key, step in run.missing.items() if key not in below and not _measures(step)]
@@ -132,11 +120,10 @@ def unpack(folder: Path) -> Iterator[str]:
     yield from packs.unpack(folder)
 
 
-def files(word: str = "") -> list[str]:
+def files(word: str = "") -> Iterator[str]:
     """A line for each file of the packages whose path or description has a word."""
-    lines = []
     for file in sorted(paths.PACKAGE.parent.rglob("*.py")):
         said = ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or ""
         line = f"{file.relative_to(paths.PACKAGE.parent)}: {' '.join(said.split(chr(10) * 2)[0].split())}"
-        lines += [line] if word.lower() in line.lower() else []
-    return lines
+        if word.lower() in line.lower():
+            yield line

@@ -4,8 +4,6 @@ Every step that the chapter needs is looked up by its recipe; a missing one is l
 nearest value of the same step for other parameters stands in for it, so that the run reaches what follows; a step that then reads
 a parameter off that value, such as a tuned k1, may be listed with another one. Without a stand-in the statement stops, and so
 does every later one that uses a name which it would have set.
-
-Of the computations that were made before, the nearest to a missing one tells how long it took.
 """
 
 import ast
@@ -145,10 +143,7 @@ class DryRun:
 
 
 def of_chapter(chapter: str, values: dict[str, Any], known: Catalogue) -> DryRun:
-    """Execute a chapter's template dry, with these values of its parameters.
-
-    BadInput if the chapter would stop with these parameters before anything is computed.
-    """
+    """Execute a chapter's template dry; BadInput if it would stop with these parameters before anything is computed."""
     run = DryRun()
 
     def look_up(step: Step) -> Entry:

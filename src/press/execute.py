@@ -1,7 +1,6 @@
 """Executing a chapter: papermill runs the template with its parameters, and the result becomes a page in `book/chapters`.
 
 A chapter whose template, parameters, code, data, published values and recorded runs are what they were is not run again.
-A chapter with other parameters than its profile's is a variant: a page of its own beside the baseline.
 """
 
 import json
@@ -22,7 +21,6 @@ from helpers.networks import backbone
 from helpers.steps import digests, fresh_since, recipe
 from press import chapters, edited, page_header, terminal
 from press.fetching import texts_in
-from press.page_header import DATA_KEY, as_page
 from press.variants import PageRequest
 
 QUIET = "--IPKernelApp.log_level=50"  # a kernel warns of TCP on this machine, and of being stopped
@@ -43,10 +41,9 @@ def fingerprint(chapter: str, values: dict[str, Any], profile: str) -> str:
 def contents(text: str) -> Any:
     """The digests of the file, folder or packaged backbone that a parameter names; None for any other text."""
     place = paths.ROOT / os.path.expanduser(text)
-    if text and os.path.isfile(place):
-        return digests.sha256(place)
-    if text and os.path.isdir(place):
-        return [[str(file.relative_to(place)), digests.sha256(file)] for file in sorted(place.rglob("*")) if file.is_file()]
+    if text and os.path.exists(place):
+        files = [place] if place.is_file() else sorted(place.rglob("*"))
+        return [[os.path.relpath(file, place), digests.sha256(file)] for file in files if file.is_file()]
     packaged, _ = backbone.width_of(text)
     return backbone.resolve(packaged).digest() if packaged.partition(":")[0] == "packaged" else None
 
@@ -69,8 +66,7 @@ def is_current(page: PageRequest) -> bool:
 
 
 def run(page: PageRequest, tell: Callable[[str], None] | None = None) -> tuple[Path, bool]:
-    """Execute a chapter if anything that its page depends on has changed; with `BOOK_FRESH` in any case; see `executed`. The page
-    notebook, and whether it was executed."""
+    """Execute a chapter, see `executed`, unless its page is current. The page notebook, and whether it was executed."""
     if is_current(page):
         return page.page, False
     mark = fingerprint(page.chapter, page.values, page.profile)  # of what the run begins with
@@ -79,7 +75,7 @@ def run(page: PageRequest, tell: Callable[[str], None] | None = None) -> tuple[P
     started = time.perf_counter()
     notebook = executed(chapters.template(page.chapter), page.values, tell)
     draft = page.page.with_suffix(".part")
-    nbformat.write(as_page(notebook, page, time.perf_counter() - started), draft)
+    nbformat.write(page_header.as_page(notebook, page, time.perf_counter() - started), draft)
     draft.replace(page.page)
     page.stamp.write_text(mark)
     return page.page, True
@@ -124,6 +120,6 @@ def run_of(page: Path) -> dict[str, Any]:
 def data_of(page: Path) -> list[dict[str, Any]]:
     """The data that the fragments of a page carry: verdicts, measured values, the ledger."""
     try:
-        return json.loads(page.read_text(encoding="utf-8"))["metadata"].get(DATA_KEY, [])
+        return json.loads(page.read_text(encoding="utf-8"))["metadata"].get(page_header.DATA_KEY, [])
     except (ValueError, KeyError, TypeError):
         raise BadInput("the page is damaged", file=page, mend="remove it and execute the chapter again") from None

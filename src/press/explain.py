@@ -1,6 +1,6 @@
 """What making a page would compute, and how long that should take: `book explain`; nothing is run or written."""
 
-from collections.abc import Sequence
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,7 +9,6 @@ from helpers.errors import BadInput, NetworkNeeded
 from helpers.pages.fragments import seconds
 from helpers.steps import Step
 from press import chapters, dry_run, execute, fetching, variants
-from press.dry_run import Catalogue, DryRun, catalogue, nearest
 from press.terminal import columns
 
 LONGEST = 80  # characters of a statement, or of an error in a list
@@ -24,38 +23,32 @@ class Plan:
     absent: tuple[str, ...] = ()  # collections and models that are still to be fetched; nothing is looked up then
     # the steps that would be computed, every one after its inputs, and the seconds that the nearest computation took, if any did
     expected: dict[Step, float | None] = field(default_factory=dict)
-    run: DryRun = field(default_factory=DryRun)  # what the dry run tells
+    run: dry_run.DryRun = field(default_factory=dry_run.DryRun)  # what the dry run tells
 
     def count(self, source: str) -> int:
         """How many of the steps that would be used are there as `stored` or `recorded`."""
         return sum(place == source for _, place in self.run.available.values())
 
-    def time(self) -> str:
-        """The expected time of all steps in words."""
-        return total(list(self.expected.values()))
 
-
-def plan(chapter: str, profile: str, given: dict[str, str], known: Catalogue | None = None) -> Plan:
-    """What making a page (see `execute.request`) would take if it is out of date; with `BOOK_FRESH` everything is computed anew.
-
-    `known` is the catalogue, if it has been read already. BadInput for parameters that are wrong, or stop the chapter.
-    """
+def plan(chapter: str, profile: str, given: dict[str, str], known: dry_run.Catalogue | None = None) -> Plan:
+    """What making a page would take if it is out of date; with `BOOK_FRESH` everything is computed anew. `known` is the
+    catalogue, if it has been read already. BadInput for parameters that are wrong, or stop the chapter."""
     request = execute.request(chapter, profile, given)
     if execute.is_current(request):
         return Plan(request, True)
     if absent := fetching.absent(request.values):
         return Plan(request, False, tuple(absent))
-    known = catalogue() if known is None else known
+    known = dry_run.catalogue() if known is None else known
     run, expected = dry_run.of_chapter(chapter, request.values, known), dict[Step, float | None]()
     collections = paths.listed(paths.PUBLISHED / "scale.yaml")["collections"]  # so large that no earlier one tells the time
     large = any(text.partition("[")[0] in collections for text in fetching.texts_in(request.values))
     for step in run.missing.values():
-        near = nearest(step.recipe(), known.get(step.name, []))
+        near = dry_run.nearest(step.recipe(), known.get(step.name, []))
         expected[step] = None if large or near is None else near.seconds
     return Plan(request, False, (), expected, run)
 
 
-def total(costs: Sequence[float | None]) -> str:
+def total(costs: Collection[float | None]) -> str:
     """The sum of what steps will take, and how many are left out because nothing is known of them."""
     known = [cost for cost in costs if cost is not None]
     unknown = f"{len(costs) - len(known)} unknown" if len(known) < len(costs) else ""
@@ -79,7 +72,7 @@ def text(plan: Plan) -> str:
         rows = [(step.name, step.key[:10], total([cost])) for step, cost in plan.expected.items()]
         lines += ["", columns([("step to compute", "key", "nearest took"), *rows], right=(2,))] if rows else []
         lines += ["", f"to compute {len(rows)}, stored {plan.count('stored')}, recorded {plan.count('recorded')}",
-                  f"expected: {'at least ' if run.stopped else ''}{plan.time()}, and the page itself"]
+                  f"expected: {'at least ' if run.stopped else ''}{total(plan.expected.values())}, and the page itself"]
     if run.stand_ins:
         lines.append(f"missing values replaced by those of similar steps to see what follows: {len(run.stand_ins)}; a step that "
                      "takes a parameter from such a value may turn out another")
@@ -98,8 +91,8 @@ def explain(name: str, given: dict[str, str], profile: str) -> str:
 
 def whole_book(profile: str) -> str:
     """A line for each chapter of a profile, and the total, in which what chapters share counts once."""
-    known, rows = catalogue(), list[tuple[Any, ...]]([("chapter", "page", "to compute", "stored", "recorded", "expected")])
-    costs, incomplete = dict[str, float | None](), False
+    rows: list[tuple[Any, ...]] = [("chapter", "page", "to compute", "stored", "recorded", "expected")]
+    known, costs, incomplete = dry_run.catalogue(), dict[str, float | None](), False
     for chapter in chapters.names():
         try:
             own = plan(chapter, profile, {}, known)
@@ -111,11 +104,11 @@ def whole_book(profile: str) -> str:
             rows.append((chapter, state[:LONGEST], *[""] * 4))
         else:
             rows.append((chapter, "would run", len(own.expected), own.count("stored"), own.count("recorded"),
-                         own.time() + "+" * bool(own.run.stopped)))
+                         total(own.expected.values()) + "+" * bool(own.run.stopped)))
         costs |= {step.key: cost for step, cost in own.expected.items()}
         incomplete = incomplete or bool(own.run.stopped or own.absent)
     lines = [columns(rows, right=(2, 3, 4)), "",
-             f"all chapters, each step once: {len(costs)} to compute, expected {total(list(costs.values()))}"]
+             f"all chapters, each step once: {len(costs)} to compute, expected {total(costs.values())}"]
     if incomplete:
         lines.append("+ incomplete, there may be more steps; `make explain NAME=<chapter>` says what could not be followed")
     return "\n".join(lines)

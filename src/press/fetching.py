@@ -119,18 +119,11 @@ def table(needed: list[Item]) -> str:
 
 
 def fetch_profile(profile: str, only_list: bool) -> Iterator[str]:
-    """Tell what a profile needs from the network, and fetch it unless only the list is requested."""
+    """Tell what a profile needs from the network, and unless only the list is requested fetch what is missing, a line for each;
+    what cannot be fetched does not keep the rest from it, and is named in the end by NetworkNeeded."""
     yield table(needed := items(profile))
-    yield from () if only_list else fetch(needed)
-
-
-def fetch(needed: list[Item]) -> Iterator[str]:
-    """Fetch what is missing, a line for each; before each file it is seen that the disk has room for it.
-
-    What cannot be fetched does not keep the rest from it, and is named in the end by NetworkNeeded.
-    """
     failed = []
-    for item in (item for item in needed if not item.here):
+    for item in (item for item in needed if not item.here and not only_list):
         try:
             item.fetch()
             yield f"{item.what}: fetched"
@@ -142,10 +135,8 @@ def fetch(needed: list[Item]) -> Iterator[str]:
 
 
 def pin(profile: str) -> list[str]:
-    """Replace branches and tags of the hub's models and datasets in a profile's file by the commits that they stand for now.
-
-    Nothing else changes. What was replaced, as `old -> new`; NetworkNeeded if the hub does not answer: the file is as it was.
-    """
+    """Replace branches and tags of the hub's models and datasets in a profile's file by the commits that they stand for now, and
+    nothing else; what was replaced, as `old -> new`. NetworkNeeded if the hub does not answer: the file is as it was."""
     commits, content, file = {}, chapters.profile(profile), chapters.profile_file(profile)
     models = set(texts_in(content))
     for old in dict.fromkeys(text for text in texts_in(content, without=()) if text.startswith("hub:")):

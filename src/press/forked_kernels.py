@@ -11,7 +11,6 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.metadata import EntryPoint
-from multiprocessing import forkserver
 from multiprocessing.context import ForkServerProcess
 from typing import Any
 from unittest.mock import patch
@@ -30,7 +29,7 @@ def available() -> Iterator[None]:
     factory = KernelProvisionerFactory.instance()
     before, factory.default_provisioner_name = factory.default_provisioner_name, NAME
     factory.provisioners[NAME] = EntryPoint(NAME, f"{__name__}:ForkedKernel", factory.GROUP_NAME)
-    forkserver.set_forkserver_preload(PRELOADED)
+    multiprocessing.set_forkserver_preload(PRELOADED)
     try:
         with patch.dict(os.environ, MPLBACKEND=BACKEND):
             yield
@@ -70,7 +69,6 @@ class Forked(ForkServerProcess):
 
 
 def _serve(arguments: list[str], folder: str, environment: dict[str, str]) -> None:
-    """Be a kernel."""
     from ipykernel.kernelapp import IPKernelApp
 
     os.setsid()

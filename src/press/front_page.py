@@ -25,8 +25,7 @@ KEY = ('<p class="nr-said">A line is the 95 % interval of the measured effect, i
 
 
 def findings(tested: Mapping[str, Mapping[str, Any]], data: Iterable[Mapping[str, Any]] = ()) -> str:
-    """What the index page includes, from each claim's line of its chapter's data, with the chapter as `page`, and from what
-    chapters carry."""
+    """What the index page includes, from each claim's line, with the chapter as `page`, and from what chapters carry."""
     cards = "".join(f'<div class="nr-card"><h3>{cell(card["title"])}</h3>{body}</div>' for card, body in held(tested, data))
     lines = []  # on each study: its page, what it is about, and how many of its claims have which word
     for study, about in paths.listed(paths.PUBLISHED / "studies.yaml").items():
@@ -66,7 +65,17 @@ def explored(data: Iterable[Mapping[str, Any]]) -> str:
 def held(tested: Mapping[str, Any], data: Iterable[Mapping[str, Any]], root: str = "") -> list[tuple[Mapping[str, Any], str]]:
     """The first five cards whose conditions hold, each with its text, its effects and its link; `root` is the way to pages."""
     compared, cards = compared_in(data), paths.listed(paths.PUBLISHED / "findings.yaml")["findings"]
-    return [(card, drawn_card(card, tested, compared, root)) for card in cards if holds(card, tested, compared)][:CARDS]
+    drawn = []
+    for card in [card for card in cards if holds(card, tested, compared)][:CARDS]:
+        rows = []
+        for name, called in card["shown"].items():
+            own, claim = effect(name, card["chapter"], tested, compared), claims.load().get(name)
+            if own is not None:
+                printed = published_effect(claim) if claim else None
+                rows.append(f"<p>{picture(called, own, printed).text}<small>{cell(in_words(called, own, printed))}</small></p>")
+        link = f'<a href="{root}chapters/{card["chapter"]}.html">{cell(chapters.chapter(card["chapter"]).title)}</a>'
+        drawn.append((card, f'<p>{cell(card["text"])}</p>{"".join(rows)}<p>{link}</p>'))
+    return drawn
 
 
 def compared_in(data: Iterable[Mapping[str, Any]]) -> dict[tuple[str, str], Any]:
@@ -99,21 +108,14 @@ def effect_of(line: Mapping[str, Any]) -> Interval:
     return Interval(line["pair"]["mean"], *line["pair"]["interval"])
 
 
-def drawn_card(card: Mapping[str, Any], tested: Mapping[str, Any], compared: Mapping[Any, Any], root: str) -> str:
-    """A finding with its effects, and a link to its chapter."""
-    rows = []
-    for name, called in card["shown"].items():
-        own, claim = effect(name, card["chapter"], tested, compared), claims.load().get(name)
-        if own is not None:
-            printed = published_effect(claim) if claim else None
-            rows.append(f"<p>{picture(called, own, printed).text}<small>{cell(in_words(called, own, printed))}</small></p>")
-    link = f'<a href="{root}chapters/{card["chapter"]}.html">{cell(chapters.chapter(card["chapter"]).title)}</a>'
-    return f'<p>{cell(card["text"])}</p>{"".join(rows)}<p>{link}</p>'
+def told(tested: Mapping[str, Mapping[str, Any]], study: str = "") -> list[tuple[claims.Claim, Mapping[str, Any]]]:
+    """The claims, of one study if it is named, each with its line of its chapter's data."""
+    return [(claim, tested.get(name, UNRUN)) for name, claim in claims.load().items() if study in ("", claim.study)]
 
 
 def counted(tested: Mapping[str, Mapping[str, Any]], study: str = "") -> dict[str, int]:
     """How many claims, of one study if it is named, have which verdict, those that some have."""
-    of = [tested.get(name, UNRUN)["verdict"] for name, claim in claims.load().items() if study in ("", claim.study)]
+    of = [line["verdict"] for _, line in told(tested, study)]
     return {verdict: of.count(verdict) for verdict in WORDS if verdict in of}
 
 
@@ -146,8 +148,7 @@ def link(claim: claims.Claim, tested: Mapping[str, Mapping[str, Any]], root: str
 
 def sorted_claims(study: str, tested: Mapping[str, Mapping[str, Any]]) -> list[tuple[claims.Claim, Mapping[str, Any]]]:
     """The claims with a measured effect, largest first, but for effects in a unit of their own (milliseconds)."""
-    shown = [(claim, line) for claim in claims.load().values() if claim.study == study and not claim.unit
-             and (line := tested.get(claim.id)) and "pair" in line]
+    shown = [(claim, line) for claim, line in told(tested, study) if "pair" in line and not claim.unit]
     return sorted(shown, key=lambda one: -one[1]["pair"]["mean"])
 
 

@@ -57,8 +57,7 @@ def scoreboard(data: list[dict[str, Any]]) -> str:
             claim.claim, front_page.effect_of(line), front_page.published_effect(claim), verdicts.WORDS[line["verdict"]]),
             verdict_badge(line["verdict"])] for claim, line in shown]
         rows += [[Html(front_page.link(claim, tested, "../")), line["evidence"], verdict_badge(line["verdict"])]
-                 for claim in claims.load().values() if claim.study == study and claim.unit
-                 and (line := tested.get(claim.id, front_page.UNRUN))["verdict"] != UNTESTED]
+                 for claim, line in front_page.told(tested, study) if claim.unit and line["verdict"] != UNTESTED]
         parts.append(f"## {name}\n\nThe evidence: [{name}]({study}.md).\n\n" + "\n".join(
             [table(f"Claims of {name} with a measured effect", ("claim", "published and measured", "word"), rows, 9).text,
              waits(study, tested)]) + "\n")
@@ -73,9 +72,8 @@ def scoreboard(data: list[dict[str, Any]]) -> str:
 def waits(study: str, tested: dict[str, dict[str, Any]]) -> str:
     """A study's claims that are not tested, by the reason that they share; nothing if it has none."""
     why: dict[str, list[str]] = {}
-    for claim in claims.load().values():
-        line = tested.get(claim.id, front_page.UNRUN)
-        if claim.study == study and line["verdict"] == UNTESTED:
+    for claim, line in front_page.told(tested, study):
+        if line["verdict"] == UNTESTED:
             why.setdefault(line["reason"], []).append(front_page.link(claim, tested, "../"))
     number, head = sum(map(len, why.values())), ("why, or what they wait for", "claims")
     shown = table("Claims that are not tested", head, [[cause, Html("<br>".join(own))] for cause, own in why.items()], 9)
@@ -107,16 +105,15 @@ def python_page(data: list[dict[str, Any]]) -> str:
 def study_page(study: str, data: list[dict[str, Any]]) -> str:
     """What a study asked and how, what became of each of its claims, and what the book could not test."""
     tested, name = lines_by_claim(data), published.published_name(study)
+    known = front_page.told(tested, study)
     about, title = paths.listed(paths.PUBLISHED / "studies.yaml")[study], paths.listed(paths.PUBLISHED / f"{study}.yaml")["title"]
     rows, left = list[list[Any]](), list[list[Any]]()
-    for claim in (own for own in claims.load().values() if own.study == study):
-        line = tested.get(claim.id, front_page.UNRUN)
+    for claim, line in known:
         shown = _linked(line["page"], line["key"], line["evidence"]) if line["key"] else line["evidence"]
         (left if line["verdict"] == UNTESTED else rows).append([
             Html(front_page.link(claim, tested, "../")), claims.published_evidence(claim), shown,
             verdict_badge(line["verdict"], line.get("control"))])
-    seen = [tested[claim]["pair"]["detectable"] for claim, own in claims.load().items() if own.study == study and not own.unit
-            and tested.get(claim, front_page.UNRUN)["verdict"] != UNTESTED]
+    seen = [line["pair"]["detectable"] for claim, line in known if line["verdict"] != UNTESTED and not claim.unit]
     sees = (f"Half of its tests would find a true difference of {plain(median(seen))}, or a smaller one, four times in five."
             if seen else "")
     waits = table(f"Claims of {name} that are not tested", claims.HEADER, left, numeric_from=9).text if left else "None."
@@ -124,14 +121,13 @@ def study_page(study: str, data: list[dict[str, Any]]) -> str:
                 tested=table(f"Claims of {name}", claims.HEADER, rows, numeric_from=9).text if rows else (
                     "None of its claims could be tested here; the reasons stand below."),
                 left=waits, others=others.section(study, tested),
-                chapters=", ".join(dict.fromkeys(f"[](../chapters/{claim.chapter}.ipynb)" for claim in claims.load().values()
-                                                 if claim.study == study and claim.chapter in chapters.names())))
+                chapters=", ".join(dict.fromkeys(f"[](../chapters/{claim.chapter}.ipynb)" for claim, _ in known
+                                                 if claim.chapter in chapters.names())))
 
 
 def by_chance(tested: dict[str, dict[str, Any]]) -> str:
     """How many of the words on claims of a difference chance would give."""
-    words = [line["verdict"] for claim, line in tested.items() if claim in claims.load() and line["verdict"] != UNTESTED
-             and not claims.load()[claim].level]
+    words = [line["verdict"] for claim, line in front_page.told(tested) if line["verdict"] != UNTESTED and not claim.level]
     decided = words.count(AGREES) + words.count(DISAGREES)
     rate = verdicts.false_discovery_rate(len(words), decided)
     return (f"{len(words)} claims of a difference were tested, each once and without correction, and {decided} of them agree or "

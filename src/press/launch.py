@@ -29,18 +29,15 @@ def links() -> dict[str, Any]:
 
 
 def lines_for(page: str, known: dict[str, Any]) -> str:
-    """The HTML below the title of a page such as `chapters/candidates` or `reading`; empty for pages that are not the book's own.
-
-    What is `known` is what `links` gives.
-    """
+    """The HTML below the title of a page such as `chapters/candidates` or `reading`, by what `links` gives; empty for pages that
+    are not the book's own."""
     if page in ("search", "genindex") or page.endswith("--compared"):
         return ""
     place = cite.Repository(known["owner"], known["name"], known["branch"])
     chapter = variants.chapter_of(Path(page).name) if page.startswith("chapters/") else ""
     buttons, folded, up = dict[str, str](), "", "../" * page.count("/")
     if chapter in chapters.templates():
-        buttons = {} if place.is_placeholder else addresses(place, chapter)
-        elsewhere = "" if place.is_placeholder else filled("launch_elsewhere.html")
+        buttons, elsewhere = ({}, "") if place.is_placeholder else (addresses(place, chapter), filled("launch_elsewhere.html"))
         folded = filled("launch.html", name=escape(chapter), elsewhere=elsewhere)
     if chapter in chapters.names():
         buttons["Cite this page"] = f"{up}generated/cite.html#cite-{chapter.replace('_', '-')}"

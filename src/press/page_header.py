@@ -9,7 +9,6 @@ import copy
 import itertools
 import json
 import re
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -36,11 +35,8 @@ DATA_KEY = "neural_ranking"  # where a page keeps the data of its fragments, for
 
 
 def as_page(executed: nbformat.NotebookNode, page: variants.PageRequest, seconds: float) -> nbformat.NotebookNode:
-    """The page of an executed chapter.
-
-    The parameter cells give way to a table at the end, code is folded but for what makes the experiment, progress on standard
-    error goes, the data that fragments carry moves to the notebook's metadata, and the chapter's exercise stands before *More*.
-    """
+    """The page of an executed chapter: the parameter cells give way to a table at the end, code is folded but for what makes the
+    experiment, progress on standard error goes, and the data that fragments carry moves to the notebook's metadata."""
     notebook = copy.deepcopy(executed)
     cells = [cell for cell in notebook.cells if not HIDDEN & set(cell.metadata.get("tags", []))]
     data: list[Any] = []
@@ -78,25 +74,18 @@ def arranged(cells: list[nbformat.NotebookNode], top: str, exercise: str, parame
     """The cells in the page's order: title, what is above all, pictures, the sections in view, the exercise, and below *More*
     a fold for each other section, the parameters and the provenance, which the last cell of a chapter has."""
     title, *body, provenance = cells
-    seen, folds, folded = list[Any](), list[list[Any]](), False
+    seen, folds, folded = list[Any](), list[Any](), False
     pictures = [cell for cell in body if PICTURE in cell.metadata.get("tags", [])]
     for cell in (cell for cell in body if cell not in pictures):
-        if cell.cell_type == "markdown" and HEADING.match(cell.source):
-            folded = MORE in cell.metadata.get("tags", [])
-            folds += [[]] if folded else []
-        (folds[-1] if folded else seen).append(cell)
-    return [title, markdown(top), *pictures, *seen, *map(markdown, filter(None, [exercise])), markdown("## More"),
-            *(cell for fold in folds for cell in fold_of(fold)), markdown(parameters), provenance]
-
-
-def fold_of(cells: list[nbformat.NotebookNode]) -> Iterable[nbformat.NotebookNode]:
-    """A section as a part that opens on a click: cells between the two ends of one piece of HTML."""
-    heading, *rest = cells
-    found = HEADING.match(heading.source)
-    assert found, heading.source
-    yield markdown(f'<details class="nr-details"><summary>{escape(found[1])}</summary>\n\n{heading.source[found.end():]}')
-    yield from rest
-    yield markdown("</details>")
+        if cell.cell_type == "markdown" and (found := HEADING.match(cell.source)):
+            folds += [markdown("</details>")] * folded  # a fold is the cells between the two ends of one piece of HTML
+            if folded := MORE in cell.metadata.get("tags", []):
+                text = cell.source[found.end():]
+                cell = markdown(f'<details class="nr-details"><summary>{escape(found[1])}</summary>\n\n{text}')
+        (folds if folded else seen).append(cell)
+    folds += [markdown("</details>")] * folded
+    return [title, markdown(top), *pictures, *seen, *map(markdown, filter(None, [exercise])), markdown("## More"), *folds,
+            markdown(parameters), provenance]
 
 
 def in_view(cells: list[nbformat.NotebookNode]) -> set[str]:
@@ -167,8 +156,7 @@ ANSWERED = "almanac"  # of the pages that the exercises and their answers were w
 
 
 def exercise(chapter: str, default: bool) -> str:
-    """The exercise as Markdown; empty for a chapter without one. The answer is that of the default profile's page, so that a page
-    with other parameters has none."""
+    """The exercise as Markdown; empty for a chapter without one. Only the page of the default profile has the answer."""
     own = paths.listed(paths.PUBLISHED / "exercises.yaml").get(chapter)
     if own is None:
         return ""

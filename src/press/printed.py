@@ -53,10 +53,9 @@ def write() -> dict[str, Any]:
     """Print the rendered book; what `made` tells of it. BadInput without a Chromium, or if a page has not been rendered."""
     from pypdf import PdfReader
 
-    chromium.find()
-    source, draft = write_whole(paths.HTML, folder() / "whole.html", cover()), folder() / "draft.pdf"
     with chromium.browser() as running, running.new_context(viewport={"width": WIDTH, "height": 960}, offline=True,
                                                             reduced_motion="reduce") as context:
+        source, draft = write_whole(paths.HTML, folder() / "whole.html", cover()), folder() / "draft.pdf"
         page = context.new_page()
         page.set_default_timeout(300_000)  # milliseconds: some hundred pages on a busy machine
         page.emulate_media(media="print", color_scheme="light")
@@ -93,10 +92,8 @@ URL = re.compile(r"url\(\s*['\"]?#([^'\")]+)['\"]?\s*\)")
 
 
 def write_whole(html: Path, target: Path, front: str) -> Path:
-    """Write the whole book of a folder of rendered pages into a file; `front` is HTML below the title: authors, version, commit.
-
-    Variants are not in it: the printed book is the baseline. BadInput if a page of the contents has not been rendered.
-    """
+    """Write the whole book of a folder of rendered pages, without variants, into a file; `front` is HTML below the title.
+    BadInput if a page of the contents has not been rendered."""
     toc, rendered = yaml_of(paths.BOOK / "_toc.yml"), os.path.relpath(html, target.parent)
     parts = [("", [toc["root"]]), *((part["caption"], [page["file"] for page in part["chapters"]]) for part in toc["parts"])]
     known = {page for _, pages in parts for page in pages}
@@ -143,9 +140,7 @@ def anchor(page: str, fragment: str = "") -> str:
 
 def inside(article: "Tag", page: str, known: set[str], rendered: str) -> None:
     """Make a page's ids unique and its links lead to the whole book, in place; a link to a local page that is not `known` goes.
-
-    Pictures are found by `rendered`, the way from the whole book's folder to the rendered book.
-    """
+    Pictures are found by `rendered`, the way from the whole book's folder to the rendered book."""
     for element in article.find_all(True):
         for name, value in list(element.attrs.items()):
             if not isinstance(value, str):

@@ -38,12 +38,9 @@ BELOW = 25.0  # seconds: an index of the texts, or BM25's run over it, takes les
 
 
 def record(over: float = 20) -> Iterator[str]:
-    """Copy the results of the executed chapters that took more than so many seconds, with all that comes before, to `results/`;
-    yields a line for each. The README's picture of the findings is drawn anew.
-
-    Spot checks and anything above 3 MB are never recorded, nor are folders (indexes, weights): but for the base re-ranker, which
-    `book search` and trainings start from.
-    """
+    """Copy the results of the executed chapters that took more than so many seconds, with all that comes before, to `results/`,
+    and draw the README's picture anew. Spot checks and anything above 3 MB are never recorded, nor are folders (indexes,
+    weights): but for the base re-ranker, which `book search` and trainings start from."""
     import_all()
     base = WarmUp().model
     timings = {name for name, step in registry.STEPS.items() if step.timing}
@@ -85,22 +82,13 @@ def quickly_made(line: dict[str, Any], there: Collection[str]) -> bool:
         f"{item['step']}/{item['key'][:20]}" in keys or quickly_made(item, there) for item in below)
 
 
-def verify(sample: int, budget: float, seed: int | None, everything: bool = False) -> int:
-    """Read all of the store and of the recorded runs, recompute some of these from nothing and compare.
-
-    Args:
-        budget: seconds; runs that would exceed it, by their recorded cost, are named and left out.
-        seed: of the draw; by default another sample each time.
-        everything: as many as the budget allows.
-
-    Returns:
-        1 if a stored value is damaged or a recorded run differs beyond the tolerance, else 0.
-    """
+def verify(sample: int, budget: float, seed: int | None) -> int:
+    """Read all of the store, recompute so many recorded runs and compare; 1 if a value is damaged or a run differs, else 0. Runs
+    that would exceed the budget of seconds, by their recorded cost, are named and left out."""
     import_all()
     recorded = Recorded(paths.RESULTS).entries()
     untimed = [entry for entry in recorded if entry.numerics != numerics.MEASURED]  # times are of another machine, or moment
     drawn, left, differing = random.Random(seed).sample(untimed, k=len(untimed)), budget, 0
-    sample = len(drawn) if everything else sample
     for manifest in sorted(paths.store().glob(f"*/*/*/{MANIFEST}")):
         if read_entry(manifest.parent, digests.taken) is None:
             differing += 1
@@ -129,10 +117,8 @@ def verify(sample: int, budget: float, seed: int | None, everything: bool = Fals
 
 
 def drift_of(old: Any, new: Any) -> float:
-    """The largest absolute difference between two plain values, frames in whatever order their rows are, or folders of weights.
-
-    Infinite if shapes or texts differ.
-    """
+    """The largest absolute difference between two plain values, frames in whatever order their rows are, or folders of weights;
+    infinite if shapes or texts differ."""
     if isinstance(old, Path):
         return drift_of(*({name: weight.float().numpy() for name, weight in load_file(folder / "model.safetensors").items()}
                           for folder in (old, new)))

@@ -1,6 +1,5 @@
 """`book search "why does bread turn brown"`: the pipeline for queries from the command line; and `book measure --reranker base
---collection /a/folder`: given re-rankers on judged queries, without training.
-"""
+--collection /a/folder`: given re-rankers on judged queries, without training."""
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -45,8 +44,7 @@ FEEDBACK = {"none": None, "documents": Feedback(form=""), "passages": Feedback(p
 
 def search(queries: Sequence[str], collection: str, unit: str, reranker: str, feedback: str, k: int,
            first_stage: str = BM25) -> pd.DataFrame:
-    """The pipeline's answer; see `Pipeline.search`. A re-ranker is one of `RERANKERS`, or a model's folder or hub id; the first
-    stage is `bm25`, or such a model."""
+    """The pipeline's answer; see `Pipeline.search` and `model_of`. The first stage is `bm25`, or a model's folder or hub id."""
     retriever = None if first_stage == BM25 else GivenFirstStage(given(first_stage).spec)
     pipeline = Pipeline(model_of(reranker), FEEDBACK[feedback], CANDIDATES, "max", retriever=retriever)
     return pipeline.search(queries, collection, unit, k)
@@ -78,14 +76,8 @@ def as_text(ranked: pd.DataFrame, queries: Sequence[str]) -> str:
 
 def measure(collection: str, unit: str, rerankers: Sequence[str], run: str, split: str, candidates: int,
             exclude_same_id: bool) -> Iterator[str]:
-    """The measures of the first stage and of each re-ranker over it, with 95 % intervals over queries and the differences from
-    the first stage; BadInput for a split without judgments.
-
-    Args:
-        run: a TREC run in place of BM25's, or empty.
-        candidates: documents of each query that are re-ranked; those below keep their order.
-        exclude_same_id: whether a query's own id among the documents is left out, as BEIR does.
-    """
+    """The measures of the first stage, BM25 or a TREC run, and of each re-ranker over it, with 95 % intervals over queries and
+    the differences from the first stage; BadInput for a split without judgments."""
     models = {name: model_of(name) for name in dict.fromkeys(rerankers or ["both"])}
     bed = SearchTestbed(collection, unit, (split,))
     depth = max(100, candidates)

@@ -1,8 +1,7 @@
 """What a step does, as a digest: so that a change of its meaning cannot pass without a decision.
 
 The digest covers the step's function and, followed through the package, every function, class and constant that it
-names. Comments, docstrings and layout do not count. `tests/steps.json` holds the accepted digests; a test compares
-them. After a change decide: if results change, raise the step's `version`; in both cases run `book steps`.
+names. Comments, docstrings and layout do not count. `tests/steps.json` holds the accepted digests; a test compares them.
 """
 
 import ast
@@ -47,10 +46,7 @@ def accept() -> str:
 
 
 def source_digest(function: Any) -> str:
-    """The digest of a function and of everything in the package that it names, directly or through others.
-
-    Names count without their module's path: moving a function does not change what it does.
-    """
+    """The digest of a step's function; names count without their module's path: moving a function changes nothing."""
     seen: dict[str, str] = {}
     _visit(function, seen)
     return recipe.sha256(recipe.canonical(sorted((name.rpartition(".")[2], text) for name, text in seen.items())))[:16]

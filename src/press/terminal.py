@@ -9,7 +9,6 @@ import tempfile
 import threading
 import traceback
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from typing import Any, NoReturn
 
 import psutil
@@ -35,7 +34,7 @@ class LastLine:
         """Nothing waits."""
 
 
-@contextmanager
+@contextlib.contextmanager
 def on_terminal() -> Iterator[Callable[[str], None]]:
     """What shows each text in the place of the one before; seldom where standard error is no terminal."""
     with tqdm(bar_format="{desc}", mininterval=PAUSES[sys.stderr.isatty()], miniters=0, dynamic_ncols=True) as bar:
@@ -77,7 +76,7 @@ def end_children() -> None:
             child.kill()
 
 
-@contextmanager
+@contextlib.contextmanager
 def ctrl_c() -> Iterator[None]:
     """Within, Ctrl-C ends as KeyboardInterrupt, whatever is made of it on its way: pandas' parser raises an error of its own, and
     Python drops what is raised in a finaliser or after a fork."""

@@ -85,42 +85,26 @@ def export(model: Path, file: Path) -> Any:
     built = backbone.Backbone("", str(model)).build(AutoModelForSequenceClassification, whole=True, num_labels=1,
                                                     attn_implementation="eager").float().eval()
 
-    class Score(torch.nn.Module):
-        """The logit alone."""
-
-        def __init__(self) -> None:
-            super().__init__()
-            self.model = built
-
-        def forward(self, input_ids: Any, token_type_ids: Any, attention_mask: Any) -> Any:
-            return self.model(input_ids=input_ids, token_type_ids=token_type_ids, attention_mask=attention_mask).logits
-
-    sample = tuple(torch.ones(2, LENGTH, dtype=torch.long) for _ in INPUTS)
     batch = torch.export.Dim("batch")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        torch.onnx.export(Score().eval(), sample, file, input_names=[*INPUTS], output_names=[OUTPUT], dynamo=True,
-                          dynamic_shapes=tuple({0: batch} for _ in INPUTS), external_data=False, verbose=False)
+        torch.onnx.export(built, (), file, kwargs={name: torch.ones(2, LENGTH, dtype=torch.long) for name in INPUTS}, dynamo=True,
+                          input_names=[*INPUTS], output_names=[OUTPUT], dynamic_shapes={name: {0: batch} for name in INPUTS},
+                          external_data=False, verbose=False)
     return built
 
 
 def feed(bed: Testbed, file: Path) -> int:
     """Write what Vespa is fed with, a JSON object a line: first every document, then every window; how many lines."""
-    lines = 0
+    lines, reader = 0, WindowTokens(bed.tokens(backbone.resolve("packaged")).value(), bed.store.value())
     documents = ((DOCUMENTS, text.doc_id, {"doc_id": text.doc_id, "title": text.title, "text": f"{text.title}\n{text.body}"})
                  for text in Texts(bed.store.value()))
+    pieces = ((WINDOWS, window.window_id, {"doc_id": text.doc_id, "number": number, "text": window.text,
+                                           "tokens": ids + [0] * (WINDOW_LENGTH - len(ids))})
+              for text in Texts(bed.store.value()) for number, window in enumerate(windows(text, bed.words, bed.overlap))
+              for ids in [reader[window.window_id][:WINDOW_LENGTH].tolist()])
     with file.open("w", encoding="utf-8") as out:
-        for schema, name, fields in chain(documents, _windows(bed)):
+        for schema, name, fields in chain(documents, pieces):
             line = {"put": f"id:{NAME}:{schema}::{quote(name, safe='')}", "fields": fields}
             lines += bool(out.write(json.dumps(line, ensure_ascii=False) + "\n"))
     return lines
-
-
-def _windows(bed: Testbed) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """Each window, its tokens padded with zeros."""
-    reader = WindowTokens(bed.tokens(backbone.resolve("packaged")).value(), bed.store.value())
-    for text in Texts(bed.store.value()):
-        for number, window in enumerate(windows(text, bed.words, bed.overlap)):
-            ids = reader[window.window_id][:WINDOW_LENGTH].tolist()
-            yield WINDOWS, window.window_id, {"doc_id": text.doc_id, "number": number, "text": window.text,
-                                              "tokens": ids + [0] * (WINDOW_LENGTH - len(ids))}

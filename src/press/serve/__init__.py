@@ -1,9 +1,4 @@
-"""`book serve`: the study's search application as a service on this machine, for programs and for people.
-
-    engine.py    what may be asked, the stages of a request, and what scores windows, by name
-    batching.py  whose turn it is: what is taken, and scored together, in one worker thread
-    app.py       the same over HTTP, with the page for people (`page/`)
-"""
+"""`book serve`: the study's search application as a service on this machine, for programs and for people (`page/`)."""
 
 import ipaddress
 import signal
@@ -29,7 +24,7 @@ def serve(collection: str, unit: str, rerankers: Sequence[str], host: str, port:
     except ImportError as error:
         raise BadInput(f"{error.name} is not installed", mend="`pip install starlette uvicorn`, or `make env`") from None
     asked = rerankers or ("both",)  # as in `book search`
-    wanted = dict.fromkeys([*asked, *(part for name in asked for part in engine.summands(name)), engine.NONE])
+    wanted = dict.fromkeys([*asked, *(part for name in asked for part in engine.SUMMED.get(name, ())), engine.NONE])
     engine.check(wanted)
 
     def make() -> engine.Engine:

@@ -16,6 +16,7 @@ import contextlib
 import ipaddress
 import json
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -24,7 +25,7 @@ from pydantic import ValidationError
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -43,12 +44,9 @@ HEADERS = {"Content-Security-Policy": "default-src 'none'; script-src 'self'; st
            "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Cache-Control": "no-store"}
 
 
-class Json(JSONResponse):
-    """In ASCII: what a collection holds commands no terminal that shows an answer."""
-
-    def render(self, content: Any) -> bytes:
-        """The bytes."""
-        return json.dumps(content, allow_nan=False, separators=(",", ":")).encode()
+def _json(content: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    """JSON in ASCII: what a collection holds commands no terminal that shows an answer."""
+    return Response(json.dumps(content, allow_nan=False, separators=(",", ":")), status, headers, "application/json")
 
 
 def application(batcher: Batcher, names: tuple[str, ...] = HOSTS, addresses: bool = False) -> ASGIApp:
@@ -57,7 +55,7 @@ def application(batcher: Batcher, names: tuple[str, ...] = HOSTS, addresses: boo
     engine = batcher.engine
 
     async def health(_: Request) -> Response:
-        return Json({
+        return _json({
             "status": "ready", "collection": engine.bed.collection, "unit": engine.bed.unit, "texts": engine.texts,
             "rerankers": [*engine.models], "aggregations": [*AGGREGATIONS], "feedback": [*FEEDBACK],
             "waiting": batcher.waiting,
@@ -71,7 +69,7 @@ def application(batcher: Batcher, names: tuple[str, ...] = HOSTS, addresses: boo
         await asyncio.wait((answer, gone), timeout=batcher.timeout, return_when=asyncio.FIRST_COMPLETED)
         gone.cancel()
         if answer.done():
-            return Json(answer.result())
+            return _json(answer.result())
         answer.cancel()  # between two slices it is dropped
         raise HTTPException(504, f"no answer within {batcher.timeout:g} seconds: ask for fewer candidates")
 
@@ -122,7 +120,7 @@ def _error(_: Request, error: Exception) -> Response:
         status, text = 422, "; ".join(told).replace("Value error, ", "")[:500]
     elif isinstance(error, Overloaded | BadInput):
         status, text, headers = 503, str(error), {"Retry-After": str(getattr(error, "seconds", 5))}
-    return Json({"error": text or f"a fault of the book: {type(error).__name__}; {trace_kept(error)}"}, status, headers)
+    return _json({"error": text or f"a fault of the book: {type(error).__name__}; {trace_kept(error)}"}, status, headers)
 
 
 def _is_known(host: str, names: tuple[str, ...], addresses: bool) -> bool:
@@ -130,4 +128,3 @@ def _is_known(host: str, names: tuple[str, ...], addresses: bool) -> bool:
         name = urlsplit(f"//{host}").hostname or ""
         return name in names or bool(addresses and ipaddress.ip_address(name))
     return False
-

@@ -142,21 +142,19 @@ class Batcher:
         self._note("", 1, time.perf_counter() - started)
 
     def _slice(self, jobs: list[Job]) -> None:
-        """Score what requests with one scorer need next, as much as a slice holds."""
+        """Score what requests with one scorer need next, as much as a slice holds; if that fails, each by itself."""
         room, parts = max(1, min(MOST, int(SLICE * self.rate(jobs[0].scorer)))), list[tuple[Job, list[Any]]]()
         for job in jobs:
             if part := job.inputs[len(job.scores):][:room]:
                 parts, room = [*parts, (job, part)], room - len(part)
-        self._score(parts)
-
-    def _score(self, parts: list[tuple[Job, list[Any]]]) -> None:
         try:
-            scores = self._timed(parts[0][0].scorer, [one for _, part in parts for one in part])
-        except Exception as error:  # noqa: BLE001 - whatever it is, who asked is told; of several, each is tried by itself
-            if len(parts) == 1:
-                _give(parts[0][0], error)
-            for one in parts if len(parts) > 1 else ():
-                self._score([one])
+            scores = self._timed(jobs[0].scorer, [one for _, part in parts for one in part])
+        except Exception as error:  # noqa: BLE001 - whatever it is, who asked is told
+            for job, _ in parts:
+                if len(parts) == 1:
+                    _give(job, error)
+                else:
+                    self._slice([job])
             return
         for job, part in parts:
             job.scores, scores = job.scores + scores[:len(part)], scores[len(part):]

@@ -1,7 +1,5 @@
 """The stages of the study's search application (Steensland 2021, section 4.2), resident in memory.
 
-The models that score windows have names, as in `book search`.
-
 OR of the query's words and BM25, the windows of the first R documents through a model, their scores aggregated; then, if asked
 for, feedback and both once more. Requests write nothing: what is kept are the collection's own steps.
 """
@@ -24,8 +22,7 @@ from helpers.networks.encoder import PASSAGE, QUERY, Encoder, wrapped
 from helpers.networks.fine_tuning import RankerTraining
 from helpers.networks.inference import load_scorer, logits, probabilities
 from helpers.pages.fragments import one_line
-from helpers.reranking import aggregation
-from helpers.reranking.aggregation import AGGREGATIONS
+from helpers.reranking.aggregation import AGGREGATIONS, reranked
 from helpers.retrieval import java
 from helpers.retrieval.bm25 import K1, B, search_each
 from helpers.retrieval.feedback import expand, search_weighted
@@ -39,12 +36,13 @@ from press.search_command import FEEDBACK, PROBABILITY, SCORES
 from press.serve.batching import Asking
 
 OWN = NONE, BASE, GENERAL, ZERO_SHOT, BOTH = "none", "base", "general", "minilm", "both"
-SUMMED = {BOTH: (BASE, ZERO_SHOT)}  # as in `SummedReranker`: what is standardised and summed
+# the models whose scores of windows make a re-ranker's, if it is not one itself: as in `SummedReranker`, standardised and summed
+SUMMED: dict[str, tuple[str, ...]] = {NONE: (), BOTH: (BASE, ZERO_SHOT)}
 Pairs = Sequence[tuple[str, str]]  # texts of queries with ids of windows
 WindowScorer = Callable[[Pairs], np.ndarray]  # of the second stage: a score for each pair, float32
 FIRST, AGAIN, ONE = "BM25", "retrieved again", "q"  # stages; how a request's only query is called
 TRIED = 24  # windows that a model is timed with
-rerank = aggregation.reranked.definition.function  # type: ignore[attr-defined] # the step's function, without a store
+rerank = reranked.definition.function  # type: ignore[attr-defined] # the step's function, without a store
 
 LONGEST, MOST = 2_000, 200  # characters of a query; documents that are re-ranked
 
@@ -106,11 +104,6 @@ def check(names: Iterable[str]) -> None:
             raise BadInput("this model gives no single value for a pair", file=name, mend="give a cross-encoder that does")
 
 
-def summands(name: str) -> tuple[str, ...]:
-    """The models whose scores of windows make a re-ranker's: itself, several, or none."""
-    return () if name == NONE else SUMMED.get(name, (name,))
-
-
 class Asked(BaseModel):
     """A request. What is unknown, of another type, or out of its limits is refused; nothing is guessed."""
 
@@ -156,7 +149,7 @@ class Engine:
 
     def expected(self, asked: Asked) -> list[tuple[str, float]]:
         """The scorers that a request needs, in turn, and about how many windows each reads."""
-        models = summands(asked.reranker or self._usual)
+        models = SUMMED.get(name := asked.reranker or self._usual, (name,))
         return [(model, asked.candidates * self._windows_each) for model in models] * (1 + (asked.feedback != NONE))
 
     def __call__(self, asked: Asked) -> Asking:
@@ -183,7 +176,7 @@ class Engine:
         """Score the windows of the first documents, each once, and aggregate them."""
         mine = [window for doc_id in cut(one.last, one.asked.candidates)["doc_id"] for window in self._windows_of(doc_id)]
         runs = list[pd.DataFrame]()
-        for model in summands(one.model):
+        for model in SUMMED.get(one.model, (one.model,)):
             known = one.scores.setdefault(model, {})
             new = [window for window in mine if window not in known]
             known.update(zip(new, (yield model, [(one.asked.query, window) for window in new]), strict=True))
