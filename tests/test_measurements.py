@@ -67,15 +67,12 @@ def test_waiting_for_a_gpu_is_timed_after_the_work_and_not_before(monkeypatch, c
 
 # ---- medians and intervals ----
 
-@pytest.mark.parametrize("n, low, high, coverage", [
-    (1, 0, 0, 0.0), (2, 0, 1, 0.5), (5, 0, 4, 0.9375), (6, 0, 5, 0.96875), (8, 0, 7, 0.9921875), (9, 1, 7, 0.9609375),
-    (20, 5, 14, 0.9586105)])
-def test_the_interval_of_a_median(n, low, high, coverage):
+@pytest.mark.parametrize("n, low, high", [(1, 0, 0), (2, 0, 1), (5, 0, 4), (6, 0, 5), (8, 0, 7), (9, 1, 7), (20, 5, 14)])
+def test_the_interval_of_a_median(n, low, high):
     """By hand: of 5 rounds all lie on one side of the median with probability 2/32; of 9, at most one on one side with 20/512."""
     values = np.random.default_rng(n).permutation(n).tolist()
     interval = spread(values)
     assert (interval.median, interval.low, interval.high) == (np.median(values), low, high)
-    assert interval.coverage == pytest.approx(coverage, abs=1e-6)
 
 
 def test_a_ratio_is_taken_within_each_round():

@@ -92,7 +92,6 @@ class Spread:
     median: float
     low: float
     high: float
-    coverage: float
 
 
 def spread(values: Sequence[float]) -> Spread:
@@ -103,9 +102,8 @@ def spread(values: Sequence[float]) -> Spread:
     of cases; the coverage says in how many.
     """
     ordered, n = sorted(values), len(values)
-    coverages = {k: 1 - 2 * float(special.bdtr(k - 1, n, 0.5)) for k in range(1, n // 2 + 1)}
-    k = max((k for k, coverage in coverages.items() if coverage >= LEVEL), default=1)
-    return Spread(float(np.median(ordered)), ordered[k - 1], ordered[n - k], coverages.get(k, 0.0))
+    k = max((k for k in range(1, n // 2 + 1) if 1 - 2 * special.bdtr(k - 1, n, 0.5) >= LEVEL), default=1)
+    return Spread(float(np.median(ordered)), ordered[k - 1], ordered[n - k])
 
 
 def ratio(slower: Sequence[float], faster: Sequence[float]) -> Spread:

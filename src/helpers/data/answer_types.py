@@ -27,8 +27,6 @@ WORDS = Path(__file__).with_name("answer_words.yaml")
 STUDIED = paths.ROOT / "data/msmarco-dev/topics.msmarco-passage.dev-subset.txt"  # David's queries, of MS MARCO's development set
 TYPES = ("DESC", "NUM", "HUM", "LOC", "ENTY", "ABBR")  # in the order of table 4.4
 LABEL, NONE = "answer_type", "none"  # the column of a collection that has labels; a query without a type
-
-
 TOKEN = re.compile(r"[^\W_]+(?:[.-][^\W_]+)*")
 
 

@@ -47,7 +47,7 @@ def fetch(url: str, target: Path, size: int | None = None, md5: str | None = Non
         if target.exists():
             _check(url, target, md5, "remove it and call again, or put the right file there")
             return target
-        if size is not None and _length(part) > size:
+        if size is not None and _length(part) > size:  # it belongs to another file
             part.unlink()
         check_room(target.parent, (size or 0) - _length(part), url)
         _receive(url, part, size, headers or {}, by_hand(url, target, size, md5))
@@ -138,7 +138,6 @@ def _stream(url: str, part: Path, size: int | None, headers: Mapping[str, str]) 
 
 
 def _check(url: str, file: Path, md5: str | None, mend: str) -> None:
-    """Compare a file with its digest, if that is known."""
     if md5:
         with file.open("rb") as stream:
             own = hashlib.file_digest(stream, functools.partial(hashlib.md5, usedforsecurity=False)).hexdigest()

@@ -75,10 +75,9 @@ class Elsewhere(Collection):
     is_here = False
 
     def __init__(self, spec: str):
-        own = listed()[spec]
+        self._own = own = listed()[spec]
         self.spec, self.name, self.licence = spec, Path(spec).name, own["licence"]
         self.units, self.splits = tuple(own["relevant_from"]), tuple(own["splits"])
-        self._own = own
 
     @classmethod
     def opens(cls, spec: str) -> bool:

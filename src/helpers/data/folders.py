@@ -80,7 +80,6 @@ class MsMarcoFolder(Folder):
                 self._qrels = {(unit, short if split == official else split): file for (unit, split), file in self._qrels.items()}
 
     def _by_role(self, named: Iterable[tuple[Role, str]]) -> dict[Role, Path]:
-        """The file of each role."""
         files = defaultdict[Role, list[Path]](list)
         for role, name in named:
             files[role].append(self.folder / name)
@@ -223,18 +222,15 @@ def read_records(file: Path) -> Iterator[tuple[int, Text]]:
     for number, line in lines.text_lines(file):
         if not line.strip():
             raise BadInput("the line is empty", file=file, line=number, mend="remove it")
-        if what := problem(record := _value(line)):
+        try:
+            record = json.loads(line, object_pairs_hook=Pairs)
+        except (ValueError, RecursionError):
+            record = None
+        if what := problem(record):
             raise BadInput(f"not a text in BEIR's form: {what}", file=file, line=number,
                            mend='write {"_id": "…", "text": "…"} a line')
         lines.check_ids(file, number, record["_id"])
         yield number, Text(record["_id"], record.get("title") or "", record["text"])
-
-
-def _value(line: str) -> Any:
-    try:
-        return json.loads(line, object_pairs_hook=Pairs)
-    except (ValueError, RecursionError):
-        return None
 
 
 class Pairs(dict):

@@ -49,11 +49,9 @@ def is_here(source: str, revision: str) -> bool:
     """Whether a model's configuration and weights have been fetched before."""
     from huggingface_hub import try_to_load_from_cache
 
-    config = try_to_load_from_cache(source, "config.json", cache_dir=cache(), revision=revision)
-    if not isinstance(config, str):
-        return False
-    folder = Path(config).parent
-    return (folder / "model.safetensors").exists() or (folder / "model.safetensors.index.json").exists()
+    config, *weights = (isinstance(try_to_load_from_cache(source, name, cache_dir=cache(), revision=revision), str)
+                        for name in ("config.json", "model.safetensors", "model.safetensors.index.json"))
+    return config and any(weights)
 
 
 def size(source: str, revision: str) -> int:
@@ -63,8 +61,8 @@ def size(source: str, revision: str) -> int:
 
     with asking(source, revision):
         files = HfApi().model_info(source, revision=revision, files_metadata=True).siblings or []
-    names = set(filter_repo_objects([file.rfilename for file in files], allow_patterns=list(FILES)))
-    return sum(file.size or 0 for file in files if file.rfilename in names)
+    read = filter_repo_objects(files, allow_patterns=list(FILES), key=lambda file: file.rfilename)
+    return sum(file.size or 0 for file in read)
 
 
 def commit(source: str, revision: str, kind: str = "model") -> str:

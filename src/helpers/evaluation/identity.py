@@ -82,5 +82,4 @@ def without_rivals(run: pd.DataFrame, qrels: pd.DataFrame, split_of: Callable[[s
 
 def split_by_text(doc_ids: pd.Series, split_of: Callable[[str], str]) -> np.ndarray:
     """The split of each text's article; a text that many queries have is asked for once."""
-    places, texts = pd.factorize(doc_ids)
-    return np.array([split_of(text) for text in texts], dtype=object)[places]
+    return doc_ids.map({text: split_of(text) for text in doc_ids.unique()}).to_numpy(dtype=object)

@@ -18,7 +18,7 @@ import yaml
 from helpers.data.lines import text_lines
 from helpers.data.runs import END, START, in_single_precision, to_trec
 from helpers.errors import BadInput
-from helpers.steps import ledger
+from helpers.steps import ledger, recipe
 from helpers.systems.evaluated import Evaluation, kind_of, seeds_of, trainings
 
 
@@ -98,12 +98,13 @@ def unpacked(data: dict[str, Any]) -> dict[str, System]:
 VERSION = 0.1  # of the schema, see ir-metadata.org; `features`, `threads` and `resources` are named as in 0.2, not final yet
 
 
-def metadata(system: Evaluation, line: Mapping[str, Any], command: str, collection: str) -> dict[str, Any]:
-    """The header of a system's run over a collection, which the command makes, from the ledger's line of the step that was
-    measured. Its time is that of all steps below the run, each counted once; energy is not measured."""
-    machine, recipe = line["machine"], line["recipe"]
+def metadata(system: Evaluation, line: Mapping[str, Any], command: str) -> dict[str, Any]:
+    """The header of a system's run, which the command makes, from the ledger's line of the step that was measured, with the first
+    collection that its recipe names. Its time is that of all steps below the run, each counted once; energy is not measured."""
+    machine, whole = line["machine"], line["recipe"]
     features = " ".join(machine.get("flags", ())) or "not known"  # of an older value
-    parameters = {name: value for name, value in recipe["arguments"].items() if not isinstance(value, dict | list)}
+    parameters = {name: value for name, value in whole["arguments"].items() if not isinstance(value, dict | list)}
+    collection = next((part["collection"] for part in recipe.parts(whole) if "collection" in part), "not said")
     return {"schema-version": VERSION, "run-version": 1.0, "tag": tag(system), "platform": {
                 "hardware": {"cpu": {"model": machine["cpu"], "number of cores": machine["cores"], "features": features,
                                      "threads": machine["threads"] or machine["cores"]},
@@ -113,8 +114,8 @@ def metadata(system: Evaluation, line: Mapping[str, Any], command: str, collecti
             "research goal": {"evaluation": {"reported measures": [str(name) for name in system.values]}},
             "implementation": {"executable": {"cmd": command}, "source": {"lang": ["python"], "commit": line["commit"]},
                                "numerics": line["numerics"]},
-            "method": {"automatic": True, "retrieval": [{"name": system.name or system.label, "method": recipe["step"],
-                                                           "version": recipe["version"], "key": line["key"],
+            "method": {"automatic": True, "retrieval": [{"name": system.name or system.label, "method": whole["step"],
+                                                           "version": whole["version"], "key": line["key"],
                                                            "params": parameters}]},
             "actor": {"team": "Neural Ranking, Reproduced", "role": "reproducer"},
             "data": {"test collection": {"name": collection}},
@@ -129,9 +130,8 @@ def tag(system: Evaluation) -> str:
 
 def write_run(file: Path, system: Evaluation, line: Mapping[str, Any], command: str) -> None:
     """Write a system's run, whose step has this line in the ledger, below the header that names the command."""
-    header = metadata(system, line, command, collection_of(line["recipe"]))
-    lines = yaml.safe_dump(header, sort_keys=False, allow_unicode=True, width=10_000).splitlines()
-    head = "\n".join([START, *(f"# {line}" for line in lines), END])
+    header = yaml.safe_dump(metadata(system, line, command), sort_keys=False, allow_unicode=True, width=10_000)
+    head = "\n".join([START, *(f"# {own}" for own in header.splitlines()), END])
     file.write_text(f"{head}\n{to_trec(in_single_precision(system.run), tag(system))}", encoding="utf-8")
 
 
@@ -144,14 +144,6 @@ def named_seeds(system: Evaluation) -> list[Evaluation]:
 def file_name(system: Evaluation) -> str:
     """A system's name as a file's."""
     return tag(system).replace("/", "_")
-
-
-def collection_of(recipe: Any) -> str:
-    """The collection that a step's data come from: the first that its recipe names; `not said` without any."""
-    if isinstance(recipe, Mapping) and "collection" in recipe:
-        return str(recipe["collection"])
-    parts = recipe.values() if isinstance(recipe, Mapping) else recipe if isinstance(recipe, list) else ()
-    return next((name for name in map(collection_of, parts) if name != "not said"), "not said")
 
 
 def read(file: Path) -> dict[str, Any]:

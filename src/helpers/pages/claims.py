@@ -164,7 +164,7 @@ def of_claim(claim: Claim, measured: Measured) -> Compared | str:
         measured = measured.get(claim.rival, f"{claim.rival} is not measured with these parameters")
     if isinstance(measured, str):
         return measured
-    return ITSELF if measured[0] is measured[1] else Compared(*measured)
+    return "with these parameters the two systems are one" if measured[0] is measured[1] else Compared(*measured)
 
 
 def compare(claim: Claim, systems: Pair, measure: str) -> Paired:
@@ -199,7 +199,6 @@ def texts(values: Any) -> str:
     return " ".join(f"{value:.5g}" for value in values)
 
 
-ITSELF = "with these parameters the two systems are one"
 HEADER = ("claim", "published", "this run", "verdict")
 
 

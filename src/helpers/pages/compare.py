@@ -188,12 +188,7 @@ def judged_table(systems: Systems, baseline: str) -> Fragment:
     heads = {MEASURE: MEASURE} | ({condensed(MEASURE): f"{MEASURE}, judged texts alone", BPREF: BPREF} if whole else {})
     return page.records_table(f"How far {MEASURE} rests on judgments (in brackets the difference from {baseline})", (
         {"system": name, SHARE: mean_link(system, SHARE),
-         **{head: plain(system.mean(column).mean) + (f" ({signed(lead(system, base, column))})" if system is not base else "")
+         **{head: plain(system.mean(column).mean) + (f" ({signed(leads[column])})" if system is not base else "")
             for column, head in heads.items()},
-         "": "the signs differ" if whole and not agree(system, base) else ""} for name, system in systems.items()))
-
-
-def agree(system: Evaluation, base: Evaluation) -> bool:
-    """Whether nDCG@10, its condensed list and bpref put two systems in one order; those that tie agree with all."""
-    leads = [lead(system, base, measure) for measure in (MEASURE, condensed(MEASURE), BPREF)]
-    return not (min(leads) < 0 < max(leads))
+         "": "the signs differ" if min(leads.values()) < 0 < max(leads.values()) else ""}  # a tie agrees with all
+        for name, system in systems.items() for leads in [{column: lead(system, base, column) for column in heads}]))

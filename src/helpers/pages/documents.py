@@ -83,7 +83,8 @@ def one_query(systems: Systems, bed: Testbed, names: Sequence[str]) -> Fragment:
     relevant = set(bed.qrels.loc[(bed.qrels["query_id"] == query) & (bed.qrels["relevance"] >= bed.min_relevance), "doc_id"])
     texts = Texts(bed.store.value())
     rows = [[Html(f"{cell(beginning(texts, doc))} {badge('relevant', 'yes').text}") if doc in relevant else beginning(texts, doc),
-             *(placed(runs[name], doc) for name in names)] for doc in order]
+             *(f"{run['rank'][doc]}. ({plain(run['score'][doc], 2)})".replace("-", "−") if doc in run.index else "–"
+               for run in runs.values())] for doc in order]
     text = bed.query_frame.set_index("query_id")["text"][query]
     shown = table(f"“{text}”: place and score in each ranking", ("text", *names), rows)
     return Fragment(f"{shown.text}<p>{explored(query, 'This query in the explorer').text}</p>")
@@ -96,11 +97,6 @@ def chosen(systems: Systems, bed: Testbed, names: Sequence[str]) -> str:
                    for name in (names[0], names[-1]))
     differs = first.index[(first != last) & (first <= 10) & (last <= 10)]
     return str(differs[crc32("\n".join(names).encode()) % len(differs)] if len(differs) else first.index[0])
-
-
-def placed(run: pd.DataFrame, doc: str) -> str:
-    """The place and the score; a dash for a text that the system does not have."""
-    return f"{run['rank'][doc]}. ({plain(run['score'][doc], 2)})".replace("-", "−") if doc in run.index else "–"
 
 
 def beginning(texts: Texts, doc: str) -> str:

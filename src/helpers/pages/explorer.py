@@ -24,7 +24,6 @@ from helpers.steps import recipe
 from helpers.systems.evaluated import Systems
 from helpers.systems.testbed import Testbed
 
-NEW, GONE = "new", "gone"
 GRADES = {0: "irrelevant", 1: "related", 2: "answers in part", 3: "answers fully"}  # of the Almanac, and TREC DL's in brief
 BINARY = {0: "irrelevant", 1: "relevant"}
 FOLDER = "explorer"  # below the book's static files
@@ -54,9 +53,8 @@ def collect(bed: Testbed, systems: Systems, labels: pd.DataFrame, depth: int, wh
     shown = [dict(list(cut(run, depth).groupby("query_id"))) for run in runs]
     places = [{query: dict(zip(docs, range(1, len(docs) + 1), strict=True)) for query, docs in run.groupby("query_id")["doc_id"]}
               for run in runs]
-    grades: dict[str, dict[str, int]] = {}  # of each query's passages, the highest first, then by id
-    for query, doc, grade in bed.qrels.sort_values(["relevance", "doc_id"], ascending=[False, True]).itertuples(index=False):
-        grades.setdefault(query, {})[doc] = int(grade)
+    judgments = bed.qrels.sort_values(["relevance", "doc_id"], ascending=[False, True]).groupby("query_id")  # the highest first
+    grades = {query: dict(zip(own["doc_id"], own["relevance"].tolist(), strict=True)) for query, own in judgments}
     classes = outcomes(systems, bed, depth, against)
     listed = []
     for (query, text), own in zip(bed.query_frame[["query_id", "text"]].itertuples(index=False), labels.to_numpy(), strict=True):
@@ -95,17 +93,11 @@ def ranking(rows: pd.DataFrame | None, ranks: Sequence[Mapping[str, int]], grade
     `rows` are the passages shown, best first, if there are any; `ranks` those of the query's passages in each system; `seat` has
     the place of each passage in the list of passages, and gets new ones; each system but the first `moved_from` another's place.
     """
-    return [] if rows is None else [
-        [seat.setdefault(doc, len(seat)), float(f"{score:.{DIGITS}g}"), grades.get(doc),
-         [movement(ranks[place].get(doc), other.get(doc)) for place, other in zip(moved_from, ranks[1:], strict=True)]]
-        for doc, score in rows[["doc_id", "score"]].itertuples(index=False)]
-
-
-def movement(before: int | None, after: int | None) -> int | str:
-    """The places that a passage gained (negative: lost); `new` if it was nowhere before, `gone` if it is nowhere now."""
-    if after is None:
-        return GONE
-    return NEW if before is None else before - after
+    shown = [] if rows is None else rows[["doc_id", "score"]].itertuples(index=False)
+    return [[seat.setdefault(doc, len(seat)), float(f"{score:.{DIGITS}g}"), grades.get(doc),
+             ["gone" if after is None else "new" if before is None else before - after
+              for place, other in zip(moved_from, ranks[1:], strict=True)
+              for before, after in [(ranks[place].get(doc), other.get(doc))]]] for doc, score in shown]
 
 
 def scale(grades: Collection[int], min_relevance: int) -> list[tuple[int, str, str]]:

@@ -148,10 +148,9 @@ def records_table(caption: str, records: Iterable[Mapping[str, Any]], numeric_fr
 
 def measurements_table(steps: Mapping[str, Step]) -> Fragment:
     """What measurements themselves cost, a row a step."""
-    manifests = {name: step.entry().manifest for name, step in steps.items()}
-    return records_table("What the measurements cost", [
+    return records_table("What the measurements cost", (
         {"measurement": name, "time": fragments.seconds(manifest["seconds"]), "on": where(manifest["machine"])}
-        for name, manifest in manifests.items()])
+        for name, step in steps.items() for manifest in [step.entry().manifest]))
 
 
 def provenance(*systems: Any) -> Fragment:

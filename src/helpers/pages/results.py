@@ -108,10 +108,9 @@ class Results(dict[K, Evaluation]):
                names: Callable[[Any], str] = str) -> Fragment:
         """Each difference from `base`, measured and published, a row a pair of which the study has both values; nothing without
         any."""
-        other: Callable[[K], K] = base if callable(base) else lambda key: base
         effects: dict[str, tuple[float | Interval, Interval]] = {}
         for key, test in self.against(base, measure).items():
-            ours, theirs = study(key), study(other(key))
+            ours, theirs = study(key), study(base(key) if callable(base) else base)
             if ours and theirs:
                 effects[names(key)] = (ours.amount - theirs.amount, test.difference)
         return plots.forest(effects, what, caption) if effects else Fragment()

@@ -56,8 +56,7 @@ class Step:
 
     def value(self) -> Any:
         """The result: from the store, from the recorded runs, or computed now."""
-        entry = self.entry()
-        return registry.FORMS[self.definition.form].load(entry.folder)
+        return registry.FORMS[self.definition.form].load(self.entry().folder)
 
     def entry(self) -> Entry:
         """Like `value`, but the store's entry (folder and manifest) instead of the value."""

@@ -94,9 +94,9 @@ def versions() -> dict[str, str]:
 @functools.cache
 def commit() -> str:
     """The commit of the working tree, with `+` if there are changes on top; `unknown` outside a checkout."""
+    git = ["git", "-C", str(paths.ROOT), "describe", "--always", "--exclude=*", "--abbrev=12", "--dirty=+"]
     try:
-        head = _git("rev-parse", "--short=12", "HEAD")
-        return head + ("+" if _git("status", "--porcelain", "--untracked-files=no") else "")
+        return subprocess.run(git, capture_output=True, text=True, check=True).stdout.strip()
     except (OSError, subprocess.CalledProcessError):
         return "unknown"
 
@@ -104,11 +104,6 @@ def commit() -> str:
 def now() -> str:
     """The time in UTC, to the second."""
     return datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")  # noqa: UP017 - elsewhere Python may be 3.10
-
-
-def _git(*arguments: str) -> str:
-    done = subprocess.run(["git", "-C", str(paths.ROOT), *arguments], capture_output=True, text=True, check=True)
-    return done.stdout.strip()
 
 
 def told_once(lines: list[dict[str, Any]], seen: set[str], direct: bool = True) -> list[dict[str, Any]]:

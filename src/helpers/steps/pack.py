@@ -76,8 +76,7 @@ class Plan:
         """Whether a missing step is planned: one with a network, or with such a one below it. Others are computed here."""
         if step.key in self.steps:
             return True
-        missing = [part for part in step.inputs() if part.lookup()[0] is None]
-        there = [part for part in missing if self._is_for_there(part)]
+        there = [part for part in step.inputs() if part.lookup()[0] is None and self._is_for_there(part)]
         if not (step.definition.network or there):
             step.entry()
             return False
@@ -118,8 +117,7 @@ def pack(steps: Iterable[Step], folder: Path, part: int = PART) -> dict[str, Any
             if UNUSED not in lent.parts and ".." not in lent.parts and "__pycache__" not in lent.parts:
                 code.add(lent.locate(), f"src/{lent.as_posix()}")
     text = json.dumps(described, sort_keys=True).encode()
-    contents = {PLAN: lambda: text} | files
-    write_parts(folder, "part", ((name, content()) for name, content in contents.items()), part)
+    write_parts(folder, "part", itertools.chain([(PLAN, text)], ((name, content()) for name, content in files.items())), part)
     asked = paths.store() / ASKED
     asked.mkdir(parents=True, exist_ok=True)
     (asked / f"{described['id']}.json").write_bytes(text)

@@ -54,7 +54,8 @@ class Recorded:
 
     def entries(self, name: str = "") -> list[Entry]:
         """The entries of a step, or of all, by pack and place; `unpacked` gives the value of a folder."""
-        return [Entry(folder, parsed(line)) for pack in self._packs(name) for folder, line in pack.values()]
+        return [Entry(folder, parsed(line)) for file in self._files(name)
+                for folder, line in _pack(file, digests.state_of(file)).values()]
 
     def add(self, entries: Iterable[Entry]) -> None:
         """Pack entries of a store, those of a step together; a pack that has one at the same place is made anew."""
@@ -81,9 +82,6 @@ class Recorded:
         for file in gone - new:
             file.unlink()
 
-    def _packs(self, name: str) -> list[dict[str, tuple[Any, str]]]:
-        return [_pack(file, digests.state_of(file)) for file in self._files(name)]
-
     def _files(self, name: str) -> list[Path]:
         files = os.listdir(self.root) if self.root.is_dir() else []
         return [self.root / file for file in sorted(files)
@@ -104,7 +102,6 @@ def _parts(entries: list[Entry]) -> Iterator[list[Entry]]:
 
 
 def _packed(entries: list[Entry]) -> bytes:
-    """The pack of some entries."""
     lines, stream = [], io.BytesIO()
     with zipfile.ZipFile(stream, "w") as archive:
         for entry in entries:

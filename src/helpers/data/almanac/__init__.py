@@ -244,19 +244,14 @@ class LongAlmanac(Almanac):
         return frame[frame["query_id"].isin(answered["query_id"])].reset_index(drop=True)
 
     def _judged(self, unit: str) -> pd.DataFrame:
-        rows = super()._judged(unit)
-        rows["doc_id"] = rows["doc_id"].map(self._moved(unit))
-        return rows.dropna().groupby(["query_id", "doc_id"], sort=False, as_index=False).max()
-
-    def _moved(self, unit: str) -> dict[str, str]:
-        """Where each article, or each of its passages, is now."""
-        if unit == "document":
-            return {part["doc_id"]: document.doc_id for document in self.documents for part in document.parts}
-        moved: dict[str, str] = {}
+        moved: dict[str, str] = {}  # where each article, or each of its passages, is now
         for document in self.documents:
             passages = [f"{part['doc_id']}.{number}" for part in document.parts for number in range(len(part["sections"]))]
-            moved |= {passage: f"{document.doc_id}.{number}" for number, passage in enumerate(passages)}
-        return moved
+            moved |= ({part["doc_id"]: document.doc_id for part in document.parts} if unit == "document" else
+                      {passage: f"{document.doc_id}.{number}" for number, passage in enumerate(passages)})
+        rows = super()._judged(unit)
+        rows["doc_id"] = rows["doc_id"].map(moved)
+        return rows.dropna().groupby(["query_id", "doc_id"], sort=False, as_index=False).max()
 
     def text_digest(self, unit: str) -> str:
         """Of the texts as they come out: what the rule and the seed make of the articles."""
