@@ -192,8 +192,8 @@ def finish(model: Any, tokenizer: Any, backbone: Backbone, folder: Path, log: li
 
 
 def save(model: Any, tokenizer: Any, backbone: Backbone, folder: Path) -> None:
-    """Keep weights and tokenizer. What was frozen is the start's, and not the backbone's: it is kept, too, but for word embeddings,
-    which are the backbone's where they were not adjusted."""
+    """Keep weights and tokenizer. What was frozen is the start's, and not the backbone's: it is kept, too. Word embeddings are kept
+    where they were adjusted."""
     adjust(model, "everything" if model.get_input_embeddings().weight.requires_grad else "all")
     folder.mkdir(exist_ok=True)
     own, its = model.config, configuration(backbone)
@@ -206,7 +206,7 @@ def save(model: Any, tokenizer: Any, backbone: Backbone, folder: Path) -> None:
 
 def adjust(model: Any, trainable: str) -> None:
     """Leave gradients to `everything`, to `all` but the word embeddings, to pooler and output layer (`pooler`), or to the output
-    layer (`head`: Steensland's task-specific parameters). What is frozen keeps its dropout, as any module in training mode does."""
+    layer (`head`: Steensland's task-specific parameters). What is frozen keeps its dropout, as any training module does."""
     if trainable not in ("everything", "all", "pooler", "head"):
         raise ValueError(f"trainable {trainable!r}: everything, all, pooler or head")
     for name, parameter in model.base_model.named_parameters():
