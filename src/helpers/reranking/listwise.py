@@ -57,7 +57,7 @@ def listwise_cross_encoder(groups: pd.DataFrame, queries: pd.DataFrame, store: P
         start: a model that was fine-tuned before, to go on from.
         held_out_seed: of the choice of held-out queries; by default the training's. Models that are compared by their evaluation
             loss share it.
-        trainable: what is adjusted, see `adjust`; by default all parameters but the word embeddings.
+        trainable: what is adjusted, see `adjust`; by default `all`: all parameters but the word embeddings.
         new_head: whether the output layer begins anew, with values that the seed draws, instead of the start's.
         patience: evaluations without a lower loss after which early stopping would end the training. The training goes on all
             the same; `early_stopped` gives the model of the lowest loss until then.
@@ -192,8 +192,9 @@ def finish(model: Any, tokenizer: Any, backbone: Backbone, folder: Path, log: li
 
 
 def save(model: Any, tokenizer: Any, backbone: Backbone, folder: Path) -> None:
-    """Keep weights and tokenizer. What was frozen is the start's, and not the backbone's: it is kept, too."""
-    adjust(model, "all")
+    """Keep weights and tokenizer. What was frozen is the start's, and not the backbone's: it is kept, too. Word embeddings are kept
+    where they were adjusted."""
+    adjust(model, "everything" if model.get_input_embeddings().weight.requires_grad else "all")
     folder.mkdir(exist_ok=True)
     own, its = model.config, configuration(backbone)
     if (own.model_type, own.hidden_size) == (its.model_type, its.hidden_size):
@@ -204,13 +205,13 @@ def save(model: Any, tokenizer: Any, backbone: Backbone, folder: Path) -> None:
 
 
 def adjust(model: Any, trainable: str) -> None:
-    """Leave gradients to all parameters but the word embeddings, to pooler and output layer (`pooler`), or to the output layer
-    (`head`: Steensland's task-specific parameters). What is frozen keeps its dropout, as any module in training mode does."""
-    if trainable not in ("all", "pooler", "head"):
-        raise ValueError(f"trainable {trainable!r}: all, pooler or head")
+    """Leave gradients to `everything`, to `all` but the word embeddings, to pooler and output layer (`pooler`), or to the output
+    layer (`head`: Steensland's task-specific parameters). What is frozen keeps its dropout, as any training module does."""
+    if trainable not in ("everything", "all", "pooler", "head"):
+        raise ValueError(f"trainable {trainable!r}: everything, all, pooler or head")
     for name, parameter in model.base_model.named_parameters():
-        parameter.requires_grad = trainable == "all" or (trainable == "pooler" and name.startswith("pooler."))
-    model.get_input_embeddings().requires_grad_(False)
+        parameter.requires_grad = trainable in ("everything", "all") or (trainable == "pooler" and name.startswith("pooler."))
+    model.get_input_embeddings().requires_grad_(trainable == "everything")
 
 
 def rows_of(model: Any, ids: Sequence[list[int]], types: Sequence[list[int]], dropout: float) -> Any:
