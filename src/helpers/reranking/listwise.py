@@ -192,8 +192,8 @@ def finish(model: Any, tokenizer: Any, backbone: Backbone, folder: Path, log: li
 
 
 def save(model: Any, tokenizer: Any, backbone: Backbone, folder: Path) -> None:
-    """Keep weights and tokenizer. What was frozen is the start's, and not the backbone's: it is kept, too. Word embeddings are kept
-    where they were adjusted."""
+    """Keep weights and tokenizer, also what was frozen, which is the start's and not the backbone's; word embeddings where they
+    were adjusted."""
     adjust(model, "everything" if model.get_input_embeddings().weight.requires_grad else "all")
     folder.mkdir(exist_ok=True)
     own, its = model.config, configuration(backbone)
