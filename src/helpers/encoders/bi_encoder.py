@@ -147,8 +147,7 @@ def examples(pairs: pd.DataFrame, qrels: pd.DataFrame, min_relevance: int, queri
     return by_query
 
 
-def split(by_query: dict[str, Example], evaluation_queries: int, seed: int,
-          negatives: int) -> tuple[list[Any], list[Any]]:
+def split(by_query: dict[str, Example], evaluation_queries: int, seed: int, negatives: int) -> tuple[list[Any], list[Any]]:
     """The examples of training queries, each with so many negatives, and of held-out ones, drawn with the seed: at most a tenth.
 
     The held-out ones keep all negatives, which the accuracy needs.

@@ -124,15 +124,11 @@ def build(kind: str, vectors: np.ndarray, M: int, seed: int) -> Any:
     """An index of the inner product over vectors, (texts, dimensions)."""
     import faiss
 
-    dimensions = vectors.shape[1]
-    index: Any  # FAISS's types do not know its own attributes
-    if kind == EXACT:
-        index = faiss.IndexFlatIP(dimensions)
-    elif kind == HNSW:
-        index = faiss.IndexHNSWFlat(dimensions, M, faiss.METRIC_INNER_PRODUCT)
+    form = {EXACT: "Flat", HNSW: f"HNSW{M},Flat", IVF: f"IVF{clusters(len(vectors))},Flat"}[kind]
+    index: Any = faiss.index_factory(vectors.shape[1], form, faiss.METRIC_INNER_PRODUCT)
+    if kind == HNSW:
         index.hnsw.rng = faiss.RandomGenerator(seed)  # type: ignore[attr-defined]
-    else:
-        index = faiss.index_factory(dimensions, f"IVF{clusters(len(vectors))},Flat", faiss.METRIC_INNER_PRODUCT)
+    if kind == IVF:
         index.cp.seed, index.cp.min_points_per_centroid = seed, 1
         index.train(vectors)
     index.add(vectors)
@@ -207,7 +203,10 @@ def compressed(code: str, vectors: np.ndarray, seed: int) -> Any:
     kept = min(int(cut[1]), dimensions) if cut else dimensions
     try:
         index: Any = faiss.index_factory(kept, cut[2] if cut else code, faiss.METRIC_INNER_PRODUCT)
-        seeded(index, seed)
+        inner: Any = faiss.downcast_index(index.index) if isinstance(index, faiss.IndexPreTransform) else index
+        if isinstance(inner, faiss.IndexPQ):  # the order of the centroids' numbers, which only other searches use, is left out
+            inner.do_polysemous_training = False  # type: ignore[attr-defined]
+            inner.pq.cp.seed, inner.pq.cp.min_points_per_centroid = seed, 1
         if cut:
             index = faiss.IndexPreTransform(faiss.NormalizationTransform(kept, 2.0), index)
             index.prepend_transform(faiss.RemapDimensionsTransform(dimensions, kept, False))  # type: ignore[arg-type]
@@ -218,16 +217,6 @@ def compressed(code: str, vectors: np.ndarray, seed: int) -> Any:
                        mend="take other `codes`, such as SQ8") from error
     index.add(vectors)
     return index
-
-
-def seeded(index: Any, seed: int) -> None:
-    """Seed the centroids of product quantisation, and leave out the order of their numbers, which only other searches use."""
-    import faiss
-
-    inner: Any = faiss.downcast_index(index.index) if isinstance(index, faiss.IndexPreTransform) else index
-    if isinstance(inner, faiss.IndexPQ):
-        inner.do_polysemous_training = False  # type: ignore[attr-defined]
-        inner.pq.cp.seed, inner.pq.cp.min_points_per_centroid = seed, 1
 
 
 # Collections of embeddings in any size: a sample of the real ones, or the real ones and synthetic neighbours of them.

@@ -36,8 +36,6 @@ def bi_encoder(pairs: pd.DataFrame, qrels: pd.DataFrame, min_relevance: int, que
     """
     if training.negatives < 1 and "own" in inspect.signature(LOSSES[training.loss]).parameters:
         raise ValueError(f"the {training.loss} loss needs a negative of the query's own: raise `negatives`")
-    from transformers import Trainer
-
     from helpers.encoders.models import BiEncoderModel
     from helpers.networks.callbacks import Ending
 
@@ -50,16 +48,13 @@ def bi_encoder(pairs: pd.DataFrame, qrels: pd.DataFrame, min_relevance: int, que
     fine_tuning.seed_everything(training.seed)
     encoder = build(backbone, start, training.dropout, attn_implementation=attention())
     model = BiEncoderModel(encoder, training)
-    arguments = fine_tuning.training_arguments(checkpoints, len(train), training, training.evaluations)
-    arguments.per_device_eval_batch_size = training.batch_size  # a loss over in-batch passages depends on how many there are
-    arguments.remove_unused_columns, arguments.label_names, arguments.eval_on_start = False, ["positive"], True
-    trainer = Trainer(model=model, args=arguments, train_dataset=train, eval_dataset=evaluation,
-                      compute_metrics=lambda prediction: {"accuracy": float(prediction.predictions.mean())},
-                      data_collator=partial(batch, pad=tokenizer.pad_token_id,
-                                            token_types=training.token_types and has_token_types(encoder)))
-    if training.stop_after is not None:
-        trainer.add_callback(Ending(training.stop_after))
-    fine_tuning.fit(trainer)
+    trainer = fine_tuning.trained(
+        model, training, training.evaluations, checkpoints, (train, evaluation),
+        partial(batch, pad=tokenizer.pad_token_id, token_types=training.token_types and has_token_types(encoder)),
+        compute_metrics=lambda prediction: {"accuracy": float(prediction.predictions.mean())},
+        callbacks=[] if training.stop_after is None else [Ending(training.stop_after)], label_names=["positive"],
+        per_device_eval_batch_size=training.batch_size,  # a loss over in-batch passages depends on how many there are
+        eval_on_start=True)
     texts = [ids for example in train for ids in (example["query"], example["input_ids"], *example["negatives"])]
     fine_tuning.save(folder, encoder, tokenizer, {
         "queries": len(train), "negatives": sum(len(example["negatives"]) for example in train),
@@ -96,8 +91,6 @@ def distilled_encoder(queries: pd.DataFrame, store: Path, tokens: Path, backbone
         backbone: the layers that the student begins as.
         training: its settings; a batch is one of texts, which are cut at `max_length` tokens.
     """
-    from transformers import Trainer
-
     from helpers.encoders.models import Taught
 
     tokenizer, texts = backbone.tokenizer(), WholeTexts(tokens, store)
@@ -105,16 +98,13 @@ def distilled_encoder(queries: pd.DataFrame, store: Path, tokens: Path, backbone
     if len(rows) < 2:
         raise ValueError(f"{len(rows)} texts: at least two are wanted, one to read and one to hold out")
     examples = {str(place): {"input_ids": wrapped(tokenizer, row, training.max_length)} for place, row in enumerate(rows)}
-    train, evaluation = fine_tuning.parted(examples, training.evaluation_texts, training.seed)
+    train, evaluation = sides = fine_tuning.parted(examples, training.evaluation_texts, training.seed)
     fine_tuning.seed_everything(training.seed)
     student, teacher = (build(one, None, training.dropout, attn_implementation=attention())
                         for one in (backbone, backbone.whole()))
     student.embeddings.requires_grad_(False)
-    arguments = fine_tuning.training_arguments(checkpoints, len(train), training, training.evaluations)
-    arguments.eval_on_start = True
-    trainer = Trainer(model=Taught(student, teacher), args=arguments, train_dataset=train, eval_dataset=evaluation,
-                      data_collator=fine_tuning.collator(tokenizer))
-    fine_tuning.fit(trainer)
+    trainer = fine_tuning.trained(Taught(student, teacher), training, training.evaluations, checkpoints, sides,
+                                  fine_tuning.collator(tokenizer), eval_on_start=True)
     fine_tuning.save(folder, student, tokenizer, {
         "texts": len(train), "evaluation_texts": len(evaluation), "steps": trainer.state.max_steps,
         "tokens": sum(len(example["input_ids"]) for example in train), "parameters": student.num_parameters(),

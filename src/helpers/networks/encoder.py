@@ -13,7 +13,6 @@ from helpers.data.windows import query_ids
 from helpers.errors import BadInput
 from helpers.networks.backbone import AS_TEXT, FILES, TRAINED_FROM, Backbone, attention, configuration, resolve
 from helpers.networks.inference import mask_of, padded, run_batches
-from helpers.networks.packed import Packed, supports
 from helpers.registry import Registry
 from helpers.steps import Step, kind, numerics
 from helpers.steps.recipe import canonical, sha256
@@ -109,6 +108,7 @@ class Encoder:
         import torch
 
         from helpers.networks import bert
+        from helpers.networks.packed import Packed, supports
 
         self.tokenizer = backbone.word_pieces()
         dtype = torch.bfloat16 if numerics.dtype() == "bf16" else torch.float32
@@ -150,17 +150,13 @@ class Encoder:
 
     def _states(self, rows: list[Sequence[int]], segment: int) -> tuple[Any, Any]:
         """The last layer's states (batch, tokens, dimensions) in float32, and the mask of real tokens."""
-        told = segment if self._token_types else None
-        if self._packed:
-            return self._packed_states(rows, told)
-        fed = {name: tensor.to(numerics.device()) for name, tensor in inputs(rows, self.tokenizer.pad_token_id, told).items()}
-        return self._model(**fed).last_hidden_state.float(), fed["attention_mask"]  # by the architecture's own code, over padding
-
-    def _packed_states(self, rows: list[Sequence[int]], segment: int | None) -> tuple[Any, Any]:
-        """The same by the model that reads packed texts; of first tokens alone, if only these are pooled."""
         import torch
 
-        states = self._packed(rows, [[segment or 0] * len(row) for row in rows]).float()  # type: ignore[misc]
+        told = segment if self._token_types else None
+        if not self._packed:  # by the architecture's own code, over padding
+            fed = {name: tensor.to(numerics.device()) for name, tensor in inputs(rows, self.tokenizer.pad_token_id, told).items()}
+            return self._model(**fed).last_hidden_state.float(), fed["attention_mask"]
+        states = self._packed(rows, [[told or 0] * len(row) for row in rows]).float()
         lengths = [1] * len(rows) if self._pooling == "cls" else [len(row) for row in rows]
         mask = torch.arange(max(lengths)) < torch.tensor(lengths)[:, None]
         return torch.nn.utils.rnn.pad_sequence(states.split(lengths), batch_first=True), mask.to(states.device)

@@ -3,7 +3,7 @@
 import functools
 import inspect
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, get_type_hints
@@ -132,6 +132,21 @@ def training_arguments(checkpoints: Path, examples: int, training: Training, eva
     if arguments.n_gpu > 1:
         arguments._n_gpu = 1
     return arguments
+
+
+def trained(model: Any, training: Training, evaluations: int, checkpoints: Path, examples: tuple[Any, Any], collator: Any,
+            compute_loss: Any = None, compute_metrics: Any = None, callbacks: Sequence[Any] = (), **arguments: Any) -> Any:
+    """The Trainer that has trained a model on the first of `examples`, evaluated on the second, of which the collator makes
+    batches; `arguments` take the place of those of `training_arguments`."""
+    from transformers import Trainer
+
+    train, evaluation = examples
+    args = training_arguments(checkpoints, len(train), training, evaluations)
+    vars(args).update(remove_unused_columns=False, **arguments)
+    trainer = Trainer(model=model, args=args, train_dataset=train, eval_dataset=evaluation, data_collator=collator,
+                      compute_loss_func=compute_loss, compute_metrics=compute_metrics, callbacks=list(callbacks))
+    fit(trainer)
+    return trainer
 
 
 def fit(trainer: Any) -> None:

@@ -7,8 +7,9 @@ cores), and stay fast when another program takes a core: no operation waits for 
 import contextlib
 import ctypes
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,6 @@ import numpy as np
 from helpers.errors import BadInput
 from helpers.networks.backbone import Backbone, attention
 from helpers.networks.longformer import as_studied
-from helpers.networks.packed import Packed, supports
 from helpers.steps import ledger, numerics
 from helpers.steps.numerics import cores
 
@@ -107,17 +107,18 @@ def ready(model: Any) -> Any:
     return model
 
 
-def probabilities(model: Any, inputs: list[tuple[list[int], list[int]]], progress: str = "") -> np.ndarray:
-    """The probability of relevance for each (input_ids, token_type_ids), in their order; float32."""
+def probabilities(model: Any, inputs: Iterable[tuple[list[int], list[int]]], progress: str = "") -> np.ndarray:
+    """The probability of relevance for each (input_ids, token_type_ids), in their order; float32. `AT_ONCE` of them are read
+    together."""
     return _rows(model, inputs, 1, lambda rows: rows[:, :1].sigmoid(), progress)[:, 0]
 
 
-def logits(model: Any, inputs: list[tuple[list[int], list[int]]], progress: str = "") -> np.ndarray:
+def logits(model: Any, inputs: Iterable[tuple[list[int], list[int]]], progress: str = "") -> np.ndarray:
     """The logit of each, likewise."""
     return _rows(model, inputs, 1, lambda rows: rows[:, :1], progress)[:, 0]
 
 
-def states(model: Any, inputs: list[tuple[list[int], list[int]]], progress: str = "") -> np.ndarray:
+def states(model: Any, inputs: Iterable[tuple[list[int], list[int]]], progress: str = "") -> np.ndarray:
     """What the output layer reads of each, (inputs, dimensions), likewise."""
     import torch
 
@@ -128,28 +129,35 @@ def states(model: Any, inputs: list[tuple[list[int], list[int]]], progress: str 
         model.classifier = head
 
 
-def _rows(model: Any, inputs: list[tuple[list[int], list[int]]], width: int, of: Callable[[Any], Any],
+def _rows(model: Any, inputs: Iterable[tuple[list[int], list[int]]], width: int, of: Callable[[Any], Any],
           progress: str) -> np.ndarray:
-    found = np.zeros((len(inputs), width), dtype=np.float32)
-    read = packed_logits(model) if reads_packed(model) else padded_logits(model)
+    read, stream = packed_logits(model) if reads_packed(model) else padded_logits(model), iter(inputs)
+    found = [np.zeros((0, width), dtype=np.float32)]
+    while part := list(islice(stream, AT_ONCE)):
+        rows = np.zeros((len(part), width), dtype=np.float32)
 
-    def work(batch: np.ndarray) -> None:
-        ids, types = zip(*(inputs[n] for n in batch), strict=True)
-        found[batch] = of(read(ids, types).float()).cpu().numpy()
+        def work(batch: np.ndarray, part: Any = part, rows: np.ndarray = rows) -> None:
+            ids, types = zip(*(part[n] for n in batch), strict=True)
+            rows[batch] = of(read(ids, types).float()).cpu().numpy()
 
-    run_batches(work, np.array([len(ids) for ids, _ in inputs]), progress)
-    if not np.isfinite(found).all():
-        raise BadInput("the model gives scores that are no numbers", file=model.name_or_path, mend="see to its weights")
-    return found
+        run_batches(work, np.array([len(ids) for ids, _ in part]), progress)
+        if not np.isfinite(rows).all():
+            raise BadInput("the model gives scores that are no numbers", file=model.name_or_path, mend="see to its weights")
+        found.append(rows)
+    return np.concatenate(found)
 
 
 def reads_packed(model: Any) -> bool:
     """Whether a cross-encoder is a plain BERT with its pooler and one layer on top."""
+    from helpers.networks.packed import supports
+
     return type(model).__name__ == "BertForSequenceClassification" and supports(model.base_model)
 
 
 def packed_logits(model: Any, training: bool = False) -> Callable[..., Any]:
     """A function from ids and types of a batch's texts to their logits, (texts, outputs), that adds no padding."""
+    from helpers.networks.packed import Packed
+
     first_states = Packed(model.base_model, first_only=True, training=training)
     return lambda ids, types: model.classifier(model.base_model.pooler(first_states(ids, types)[:, None]))
 

@@ -98,7 +98,8 @@ def as_studied(model: Any) -> Any:
         from transformers.models.longformer.modeling_longformer import LongformerSelfAttention
 
         model.register_forward_pre_hook(_global_attention, with_kwargs=True)
-        object.__setattr__(model.base_model, "_pad_to_window_size", _unpadded)
+        # what pads texts to a multiple of the window is needed by transformers' attention alone
+        object.__setattr__(model.base_model, "_pad_to_window_size", lambda pad_token_id, **texts: (0, *texts.values()))
         for module in model.modules():
             if isinstance(module, LongformerSelfAttention):
                 object.__setattr__(module, "forward", MethodType(windowed_attention, module))
@@ -111,12 +112,6 @@ def _global_attention(model: Any, inputs: tuple, named: dict[str, Any]) -> tuple
     if model.config.type_vocab_size == 1:  # the published Longformers know one type only
         named["token_type_ids"] = types * 0
     return inputs, named
-
-
-def _unpadded(input_ids: Any, attention_mask: Any, token_type_ids: Any, position_ids: Any, inputs_embeds: Any,
-              pad_token_id: int) -> tuple:
-    """In place of what pads texts to a multiple of the window, which is needed by transformers' attention alone."""
-    return 0, input_ids, attention_mask, token_type_ids, position_ids, inputs_embeds
 
 
 def windowed_attention(self: Any, hidden_states: Any, attention_mask: Any = None, is_index_masked: Any = None,

@@ -43,20 +43,15 @@ def narrowed(encoder: Any, rows: Sequence[Sequence[int]], width: int) -> Any:
     read = [encoder(input_ids=text, output_hidden_states=True).hidden_states for text in texts]
     states = [torch.cat([text[0] for text in layer]) for layer in zip(*read, strict=True)]
     kept = spanning(states, width)
-    own = fit_embeddings(narrow.embeddings, encoder.embeddings, texts, kept, states[0])
+    embedded = narrow.embeddings  # of words, places and token types some dimensions are kept; the norm brings their sums near
+    for name in ("word_embeddings", "position_embeddings", "token_type_embeddings"):
+        getattr(embedded, name).weight.copy_(getattr(encoder.embeddings, name).weight[:, kept])
+    sums = [embedded.word_embeddings(text[0]) + embedded.position_embeddings.weight[:text.shape[1]]
+            + embedded.token_type_embeddings.weight[0] for text in texts]
+    own = fit_norm(embedded.LayerNorm, torch.cat(sums), states[0][:, kept])
     for layer, given, before in zip(narrow.encoder.layer, encoder.encoder.layer, states[:-1], strict=True):
         own = fit_layer(layer, given, own, before, kept, [len(row) for row in rows])
     return narrow
-
-
-def fit_embeddings(narrow: Any, wide: Any, texts: Sequence[Any], kept: Any, states: Any) -> Any:
-    """Keep the dimensions of words, places and token types; the narrower embeddings of all tokens, which the norm brings near the
-    wider ones' states."""
-    for name in ("word_embeddings", "position_embeddings", "token_type_embeddings"):
-        getattr(narrow, name).weight.copy_(getattr(wide, name).weight[:, kept])
-    sums = [narrow.word_embeddings(text[0]) + narrow.position_embeddings.weight[:text.shape[1]]
-            + narrow.token_type_embeddings.weight[0] for text in texts]
-    return fit_norm(narrow.LayerNorm, torch.cat(sums), states[:, kept])
 
 
 def fit_layer(narrow: Any, wide: Any, own: Any, states: Any, kept: Any, lengths: list[int]) -> Any:

@@ -15,6 +15,7 @@ from itertools import chain, groupby
 from typing import Any
 
 import numpy as np
+import torch
 
 TOKENS_AT_ONCE = 512  # of texts of one length, on a CPU: their attention's scores stay in a core's second cache
 
@@ -50,8 +51,6 @@ class Packed:
 
         Special tokens are among the ids of each text; texts of one length should be neighbours.
         """
-        import torch
-
         texts = _Texts([len(row) for row in ids], self._device)
         tokens, kinds = (torch.from_numpy(np.fromiter(chain.from_iterable(rows), np.int64, texts.tokens)).to(self._device)[None]
                          for rows in (ids, types))
@@ -68,8 +67,6 @@ class _Texts:
     """Where a batch's texts begin and end."""
 
     def __init__(self, lengths: list[int], device: Any):
-        import torch
-
         self.bias: Any = None  # added to attention's scores: (heads, longest, longest), from a query to a key
         ends = np.cumsum(lengths)
         self.tokens, self.longest, starts = int(ends[-1]), max(lengths), ends - lengths
@@ -88,8 +85,6 @@ def _groups(lengths: list[int]) -> Iterator[tuple[int, int]]:
 
 def _attention_on_cpu(queries: Any, keys: Any, values: Any, texts: _Texts) -> Any:
     """Softmax attention, group by group; (tokens, heads, dimensions of a head) each, or one query a text."""
-    import torch
-
     tokens = [number * length for number, length in texts.groups]
     rows = tokens if len(queries) == texts.tokens else [number for number, _ in texts.groups]
     queries, attended = queries * queries.shape[-1] ** -0.5, []
@@ -106,8 +101,6 @@ def _attention_on_cpu(queries: Any, keys: Any, values: Any, texts: _Texts) -> An
 def _weights(scores: Any) -> tuple[Any, Any]:
     """Attention's weights, and the sums by which the mixed values are yet to be divided: bfloat16's own softmax takes twice the
     time. None where softmax has divided, with gradients and where an exponential is out of range."""
-    import torch
-
     if scores.dtype == torch.bfloat16 and not torch.is_grad_enabled():
         weights = scores.exp()
         total = weights.sum(-1, keepdim=True)
@@ -118,7 +111,6 @@ def _weights(scores: Any) -> tuple[Any, Any]:
 
 def _attention_on_gpu(queries: Any, keys: Any, values: Any, texts: _Texts) -> Any:
     """The same by PyTorch's variable-length attention."""
-    import torch
     from torch.nn.attention.varlen import varlen_attn
 
     if len(queries) == texts.tokens:
@@ -160,8 +152,6 @@ class Linear:
     """Linear layers with the same input as one, side by side, followed by an exact GELU with `gelu`."""
 
     def __init__(self, *layers: Any, gelu: bool = False, training: bool = False):
-        import torch
-
         self._gelu = gelu
         with torch.set_grad_enabled(training and torch.is_grad_enabled()):
             self._weight = torch.cat([layer.weight for layer in layers])
@@ -173,8 +163,6 @@ class Linear:
 
     def __call__(self, states: Any) -> Any:
         """(rows, dimensions in) to (rows, dimensions out of all layers)."""
-        import torch
-
         if self._ordered:
             after = "gelu" if self._gelu else "none"
             return torch.ops.mkldnn._linear_pointwise(states, self._weight, self._bias, after, [], "none")
@@ -184,8 +172,6 @@ class Linear:
 
 def _onednn_has_bf16() -> bool:
     """Whether this build of PyTorch offers oneDNN's own order of weights, and this CPU its bfloat16."""
-    import torch
-
     own = torch.ops.mkldnn
     needed = ("_reorder_linear_weight", "_linear_pointwise", "_is_mkldnn_bf16_supported")
     return all(hasattr(own, name) for name in needed) and bool(own._is_mkldnn_bf16_supported())

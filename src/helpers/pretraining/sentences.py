@@ -157,8 +157,6 @@ def triplet_accuracy(train: pd.DataFrame, test: pd.DataFrame, backbone: Backbone
 def _trained_vectors(train: pd.DataFrame, test: pd.DataFrame, columns: Sequence[str], targets: list[float], backbone: Backbone,
                      pooling: str, margin: float, schedule: Schedule, start: Path | None, checkpoints: Path) -> list[np.ndarray]:
     """The vectors of the test sentences, an array a column, by the encoder fine-tuned on the training sentences."""
-    from transformers import Trainer
-
     from helpers.pretraining.heads import SentenceModel
 
     tokenizer = backbone.tokenizer()
@@ -171,10 +169,8 @@ def _trained_vectors(train: pd.DataFrame, test: pd.DataFrame, columns: Sequence[
         examples = [{"input_ids": texts[0], "texts": texts, "target": target}
                     for *texts, target in zip(*trained, targets, strict=True)]
         training = Training(**schedule.settings(Schedule), weight_decay=WEIGHT_DECAY, dropout=0.0)
-        arguments = fine_tuning.training_arguments(checkpoints, len(examples), training, evaluations=1)
-        arguments.eval_strategy, arguments.remove_unused_columns = "no", False
-        fine_tuning.fit(Trainer(model=SentenceModel(encoder, pooling, margin), args=arguments, train_dataset=examples,
-                                data_collator=partial(batch, pad=tokenizer.pad_token_id)))
+        fine_tuning.trained(SentenceModel(encoder, pooling, margin), training, 1, checkpoints, (examples, None),
+                            partial(batch, pad=tokenizer.pad_token_id), eval_strategy="no")
     with tempfile.TemporaryDirectory() as folder:
         encoder.save_pretrained(folder)
         reader = Encoder(backbone, Path(folder), pooling, normalise=False, token_types=False)

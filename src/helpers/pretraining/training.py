@@ -46,7 +46,6 @@ def pretrained(texts: pd.DataFrame, store: Path, tokens: Path, backbone: Backbon
         start: a folder of this step, with whose weights, output and head the training goes on.
     """
     from safetensors.torch import load_file, save_file
-    from transformers import Trainer
 
     from helpers.pretraining.heads import Condenser
 
@@ -63,14 +62,11 @@ def pretrained(texts: pd.DataFrame, store: Path, tokens: Path, backbone: Backbon
     if start is not None:  # a head that only one side has stays as it was made, or is dropped
         own = model.state_dict()
         model.load_state_dict({name: weight for name, weight in load_file(start / OUTPUT).items() if name in own}, strict=False)
-    arguments = fine_tuning.training_arguments(checkpoints, len(train), training, training.evaluations or training.epochs)
-    arguments.train_sampling_strategy = "sequential"  # the dataset keeps its own order, a new one for every epoch
-    arguments.remove_unused_columns, arguments.label_names = False, ["labels"]  # the head's own are no labels of the Trainer's
-    arguments.eval_on_start = True
-    trainer = Trainer(model=model, args=arguments, train_dataset=train, eval_dataset=evaluation,
-                      data_collator=partial(batch, pad=tokenizer.pad_token_id), compute_metrics=losses,
-                      callbacks=[epoch_setter(train)])
-    fine_tuning.fit(trainer)
+    trainer = fine_tuning.trained(
+        model, training, training.evaluations or training.epochs, checkpoints, (train, evaluation),
+        partial(batch, pad=tokenizer.pad_token_id), compute_metrics=losses, callbacks=[epoch_setter(train)], eval_on_start=True,
+        train_sampling_strategy="sequential",  # the dataset keeps its own order, a new one for every epoch
+        label_names=["labels"])  # the head's own are no labels of the Trainer's
     fine_tuning.save(folder, encoder, tokenizer, {
         "texts": len(texts), "pieces_of_text": len(train), "evaluation_texts": len(evaluation),
         "tokens": int(sum(len(ids) for ids in train.texts)), "steps": trainer.state.max_steps,

@@ -17,7 +17,7 @@ from scipy.special import expit
 from helpers.data.runs import cut
 from helpers.data.windows import WindowTokens, pair_ids, query_ids
 from helpers.networks.backbone import Backbone
-from helpers.networks.inference import AT_ONCE, load_scorer, probabilities
+from helpers.networks.inference import load_scorer, probabilities
 from helpers.registry import Registry
 from helpers.steps import step
 
@@ -65,11 +65,9 @@ def pair_probabilities(model: Path, run: pd.DataFrame, queries: pd.DataFrame, st
     texts = dict(zip(queries["query_id"], query_ids(tokenizer, list(queries["text"]), query_length), strict=True))
     pairs = [(query, *pair) for query, own in cut(run, first).groupby("query_id", sort=False)
              for pair in permutations(own["doc_id"], 2)]
-    scorer, found = load_scorer(model), list[float]()
-    for start in range(0, len(pairs), AT_ONCE):
-        inputs = [pair_ids(tokenizer, texts[query], max_length, *(reader[f"{doc_id}#0"] for doc_id in pair))
-                  for query, *pair in pairs[start:start + AT_ONCE]]
-        found += probabilities(scorer, inputs, progress="pairs scored").astype(float).round(DIGITS).tolist()
+    inputs = (pair_ids(tokenizer, texts[query], max_length, *(reader[f"{doc_id}#0"] for doc_id in pair))
+              for query, *pair in pairs)
+    found = probabilities(load_scorer(model), inputs, progress="pairs scored").astype(float).round(DIGITS)
     return pd.DataFrame(pairs, columns=["query_id", "doc_id", "other_id"]).assign(probability=found)
 
 

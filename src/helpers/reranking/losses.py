@@ -126,11 +126,8 @@ def projection(student: Any, teacher: Any) -> Any:
 
 def squared_error(student: Sequence[Any], matched: Sequence[Any], kept: Any) -> Any:
     """The mean squared error of each layer with its match where `kept` (which broadcasts) is true, summed over the layers."""
-    def mean_square(difference: Any) -> Any:
-        there = kept.expand_as(difference)
-        return (difference.square() * there).sum() / there.sum()
-
-    return sum(mean_square(s.float() - t.float()) for s, t in zip(student, matched, strict=True))
+    errors = [(s.float() - t.float()).square() for s, t in zip(student, matched, strict=True)]
+    return sum((error * kept).sum() / kept.expand_as(error).sum() for error in errors)
 
 
 PARTS: Registry[Callable[..., Any]] = Registry("part of a distillation's loss", {

@@ -16,7 +16,7 @@ from helpers.networks.backbone import Backbone
 from helpers.networks.checkpoints import Checkpoints
 from helpers.networks.encoder import cls, maximum, pool
 from helpers.networks.fine_tuning import by_name, seed_everything
-from helpers.networks.inference import AT_ONCE, load_scorer, states
+from helpers.networks.inference import load_scorer, states
 from helpers.registry import Registry
 from helpers.reranking.listwise import ListwiseTraining, fit, mean_loss, rows_of, save, scorer
 from helpers.reranking.losses import total
@@ -44,12 +44,10 @@ def window_states(model: Path, run: pd.DataFrame, queries: pd.DataFrame, store: 
     texts = dict(zip(queries["query_id"], query_ids(tokenizer, list(queries["text"]), query_length), strict=True))
     documents = cut(run, candidates)[["query_id", "doc_id"]]
     names = [list(reader.windows_of(doc_id)) for doc_id in documents["doc_id"]]
-    windows = [(query, window) for query, own in zip(documents["query_id"], names, strict=True) for window in own]
-    scorer, kept = load_scorer(model), list[np.ndarray]()
-    for start in range(0, len(windows), AT_ONCE):
-        inputs = [pair_ids(tokenizer, texts[query], max_length, reader[name]) for query, name in windows[start:start + AT_ONCE]]
-        kept.append(states(scorer, inputs, progress="windows read").astype(np.float16))
-    np.save(folder / STATES, np.concatenate(kept))
+    inputs = (pair_ids(tokenizer, texts[query], max_length, reader[window])
+              for query, own in zip(documents["query_id"], names, strict=True) for window in own)
+    scorer = load_scorer(model)
+    np.save(folder / STATES, states(scorer, inputs, progress="windows read").astype(np.float16))
     documents.assign(windows=[len(own) for own in names]).to_csv(folder / DOCUMENTS, index=False)
     head = {name: weight.float().numpy(force=True) for name, weight in scorer.classifier.state_dict().items()}
     np.savez(folder / HEAD, **head)

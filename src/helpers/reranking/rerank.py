@@ -1,7 +1,6 @@
 """A cross-encoder's score of every window of the first documents, the probability of relevance or its logit."""
 
 from collections.abc import Callable
-from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +9,7 @@ import pandas as pd
 from helpers.data.runs import COLUMNS, cut
 from helpers.data.windows import WindowTokens, pair_ids, query_ids
 from helpers.networks.backbone import Backbone
-from helpers.networks.inference import AT_ONCE, load_scorer, logits, probabilities
+from helpers.networks.inference import load_scorer, logits, probabilities
 from helpers.steps import step
 
 
@@ -41,11 +40,8 @@ def scored(score: Callable[..., np.ndarray], model: Path, run: pd.DataFrame, que
     """Windows with what a function of the scorer and their inputs gives."""
     tokenizer, reader = Backbone("", str(model)).word_pieces(), WindowTokens(tokens, store)
     texts = dict(zip(queries["query_id"], query_ids(tokenizer, list(queries["text"]), query_length), strict=True))
-    stream = ((query, window) for query, doc_id in cut(run, candidates)[["query_id", "doc_id"]].itertuples(index=False)
-              for window in reader.windows_of(doc_id))
-    scorer, rows = load_scorer(model), list[tuple[str, str, float]]()
-    while pairs := list(islice(stream, AT_ONCE)):
-        inputs = [pair_ids(tokenizer, texts[query], max_length, reader[window]) for query, window in pairs]
-        values = score(scorer, inputs, progress="windows scored")
-        rows += [(query, window, float(value)) for (query, window), value in zip(pairs, values, strict=True)]
-    return pd.DataFrame(rows, columns=COLUMNS)
+    pairs = [(query, window) for query, doc_id in cut(run, candidates)[["query_id", "doc_id"]].itertuples(index=False)
+             for window in reader.windows_of(doc_id)]
+    inputs = (pair_ids(tokenizer, texts[query], max_length, reader[window]) for query, window in pairs)
+    values = score(load_scorer(model), inputs, progress="windows scored")
+    return pd.DataFrame(pairs, columns=COLUMNS[:2]).assign(score=values.astype(float))

@@ -10,10 +10,8 @@ from their surroundings before, and nothing in it is new.
     masks:  [MASK] [MASK] [MASK] [MASK] [MASK]       each stands at the place of a word, and sees the text and the words before
 """
 
-import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +28,7 @@ from helpers.networks.inference import mask_of, padded
 from helpers.pretraining.masking import IGNORED
 from helpers.pretraining.training import OUTPUT
 from helpers.retrieval.expansion import QUERIES
-from helpers.retrieval.term_weights import PassageTraining, content
+from helpers.retrieval.term_weights import PassageTraining, content, write_lines
 from helpers.steps import numerics, step
 
 
@@ -79,7 +77,6 @@ def query_writer(pairs: pd.DataFrame, store: Path, start: Path, training: Passag
         ValueError: if fewer than two texts have a query.
     """
     from safetensors.torch import save_file
-    from transformers import Trainer
 
     tokenizer, texts = read_tokenizer(start), Texts(store)
     examples = {str(doc_id): [example(tokenizer, content(texts[str(doc_id)]), query, training.max_length, query_length)
@@ -91,11 +88,9 @@ def query_writer(pairs: pd.DataFrame, store: Path, start: Path, training: Passag
                          for part in fine_tuning.parted(examples, training.evaluation_passages, training.seed))
     fine_tuning.seed_everything(training.seed)
     model = writer(start, training.dropout)
-    arguments = fine_tuning.training_arguments(checkpoints, len(train), training, training.evaluations)
-    arguments.remove_unused_columns, arguments.label_names, arguments.eval_on_start = False, ["labels"], True
-    trainer = Trainer(model=model, args=arguments, train_dataset=train, eval_dataset=evaluation,
-                      data_collator=partial(batched, pad=tokenizer.pad_token_id, mask=tokenizer.mask_token_id))
-    fine_tuning.fit(trainer)
+    trainer = fine_tuning.trained(
+        model, training, training.evaluations, checkpoints, (train, evaluation),
+        partial(batched, pad=tokenizer.pad_token_id, mask=tokenizer.mask_token_id), label_names=["labels"], eval_on_start=True)
     fine_tuning.save(folder, model.encoder, tokenizer, {
         "texts": len(examples), "queries": len(train), "evaluation_queries": len(evaluation), "steps": trainer.state.max_steps,
         "parameters": sum(part.numel() for part in model.parameters()),
@@ -174,7 +169,7 @@ def written_queries(store: Path, model: Path, queries: int, top_k: int, max_leng
         return [tokenizer.batch_decode(own, skip_special_tokens=True)
                 for own in written(network, tokenizer, read, queries, top_k, query_length, drawn)]
 
-    asked(store, ask, batch_size, folder)
+    write_lines(store, ask, batch_size, folder / QUERIES, "queries")
 
 
 def written(network: Any, tokenizer: Any, texts: Sequence[list[int]], queries: int, top_k: int, query_length: int,
@@ -246,13 +241,4 @@ def generated_queries(store: Path, generator: Backbone, queries: int, top_k: int
         written = [query.strip() for query in tokenizer.batch_decode(words, skip_special_tokens=True)]
         return [written[start:start + queries] for start in range(0, len(written), queries)]
 
-    asked(store, ask, batch_size, folder)
-
-
-def asked(store: Path, ask: Callable[[list[str]], list[list[str]]], batch_size: int, folder: Path) -> None:
-    """Write what `ask` gives for each batch of a store's texts."""
-    texts = iter(Texts(store))
-    with open(folder / QUERIES, "w", encoding="utf-8") as lines:
-        while batch := list(islice(texts, batch_size)):
-            for text, own in zip(batch, ask([content(text) for text in batch]), strict=True):
-                lines.write(json.dumps({"id": text.doc_id, "queries": own}, ensure_ascii=False) + "\n")
+    write_lines(store, ask, batch_size, folder / QUERIES, "queries")

@@ -60,7 +60,6 @@ def word_expansion(passages: Path, store: Path, queries: pd.DataFrame, qrels: pd
         ValueError: if fewer than two relevant passages have a query with a known word.
     """
     from safetensors.torch import save_file
-    from transformers import Trainer
 
     words = vocabulary(backbone.tokenizer())
     asked = asked_words(queries, relevant_places(store, queries, qrels, min_relevance), words)
@@ -68,15 +67,12 @@ def word_expansion(passages: Path, store: Path, queries: pd.DataFrame, qrels: pd
         raise ValueError(f"{len(asked)} relevant passages have queries of known words: at least two are wanted")
     vectors = np.load(passages / VECTORS, mmap_mode="r")
     examples = {str(place): {"vector": np.array(vectors[place]), "words": counts} for place, counts in asked.items()}
-    train, evaluation = fine_tuning.parted(examples, training.evaluation_passages, training.seed)
+    train, evaluation = sides = fine_tuning.parted(examples, training.evaluation_passages, training.seed)
     fine_tuning.seed_everything(training.seed)
     model = expansion_network(word_embeddings(backbone, list(words["piece"])), vectors.shape[1], training.dropout)
-    arguments = fine_tuning.training_arguments(checkpoints, len(train), training, training.evaluations)
-    arguments.remove_unused_columns, arguments.label_names, arguments.eval_on_start = False, ["asked"], True
-    arguments.train_sampling_strategy = "random"  # a vector has no length
-    trainer = Trainer(model=model, args=arguments, train_dataset=train, eval_dataset=evaluation,
-                      data_collator=lambda batch: batched(batch, len(words)))
-    fine_tuning.fit(trainer)
+    trainer = fine_tuning.trained(
+        model, training, training.evaluations, checkpoints, sides, lambda batch: batched(batch, len(words)),
+        label_names=["asked"], eval_on_start=True, train_sampling_strategy="random")  # a vector has no length
     save_file({name: weight.contiguous() for name, weight in model.state_dict().items()}, folder / WEIGHTS)
     (folder / WORDS).write_text(json.dumps(words[["word", "term"]].to_dict("list")))
     (folder / "log.json").write_text(json.dumps({

@@ -15,6 +15,7 @@ import sys
 import threading
 import types
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -62,9 +63,7 @@ def _major(java_home: Path) -> int:
 @functools.cache
 def anserini_jar() -> Path:
     """The Anserini jar that Pyserini ships."""
-    import importlib.util
-
-    spec = importlib.util.find_spec("pyserini")
+    spec = find_spec("pyserini")
     if spec is None or spec.origin is None:
         raise BadInput("pyserini is not installed", mend="run `make env`")
     return next((Path(spec.origin).parent / "resources" / "jars").glob("anserini-*-fatjar.jar"))

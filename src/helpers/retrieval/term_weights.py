@@ -3,7 +3,7 @@
 import json
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -30,6 +30,15 @@ WORD = re.compile(r"\w+(?:['’.,]\w+)*")  # `3.5`, `oven's` and `U.S` are one w
 def content(text: Text) -> str:
     """What the index holds of a text: the title in front of the body."""
     return f"{text.title}\n{text.body}"
+
+
+def write_lines(store: Path, of: Callable[[list[str]], Sequence[Any]], at_once: int, file: Path, name: str) -> None:
+    """Write what a function gives of each of a store's texts, so many at once: JSON lines of id and `name`, in their order."""
+    texts = iter(Texts(store))
+    with open(file, "w", encoding="utf-8") as lines:
+        while batch := list(islice(texts, at_once)):
+            for text, own in zip(batch, of([content(text) for text in batch]), strict=True):
+                lines.write(json.dumps({"id": text.doc_id, name: own}, ensure_ascii=False) + "\n")
 
 
 def words_of(content: str) -> list[tuple[str, int, int]]:
@@ -109,7 +118,7 @@ def deepct(targets: pd.DataFrame, store: Path, backbone: Backbone, training: Pas
 
     The squared error is averaged over the first pieces of the words of a batch.
     """
-    from transformers import AutoModelForTokenClassification, Trainer
+    from transformers import AutoModelForTokenClassification
 
     tokenizer, texts = backbone.tokenizer(), Texts(store)
     recalls = {str(doc_id): dict(zip(group["word"], group["recall"], strict=True))
@@ -118,15 +127,12 @@ def deepct(targets: pd.DataFrame, store: Path, backbone: Backbone, training: Pas
                 for doc_id, recall in recalls.items()}
     if len(examples) < 2:
         raise ValueError(f"{len(examples)} relevant passages have words: at least two are wanted")
-    train, evaluation = fine_tuning.parted(examples, training.evaluation_passages, training.seed)
+    train, evaluation = sides = fine_tuning.parted(examples, training.evaluation_passages, training.seed)
     fine_tuning.seed_everything(training.seed)  # before the output layer is made
     model = backbone.build(AutoModelForTokenClassification, num_labels=1, hidden_dropout_prob=training.dropout,
                            attention_probs_dropout_prob=training.dropout, attn_implementation=attention())
-    arguments = fine_tuning.training_arguments(checkpoints, len(train), training, training.evaluations)
-    trainer = Trainer(model=model, args=arguments, train_dataset=train, eval_dataset=evaluation, compute_loss_func=squared_error,
-                      data_collator=partial(batch, pad=tokenizer.pad_token_id))
-    fine_tuning.fit(trainer)
-    summary = fine_tuning.summary(trainer)
+    summary = fine_tuning.summary(fine_tuning.trained(
+        model, training, training.evaluations, checkpoints, sides, partial(batch, pad=tokenizer.pad_token_id), squared_error))
     fine_tuning.save(folder, model, tokenizer, {
         "passages": len(train), "evaluation_passages": len(evaluation), "words": len(targets),
         "words_in_queries": int((targets["recall"] > 0).sum()),
@@ -170,12 +176,7 @@ def word_weights(model: Path, store: Path, max_length: int, *, folder: Path) -> 
 
     tokenizer = read_tokenizer(model)
     scorer = ready(Backbone("", str(model)).build(AutoModelForTokenClassification, attn_implementation=attention()))
-    stream = ((text.doc_id, content(text)) for text in Texts(store))
-    with open(folder / WEIGHTS, "w", encoding="utf-8") as lines:
-        while chunk := list(islice(stream, CHUNK)):
-            for (doc_id, _), words in zip(chunk, estimates(scorer, tokenizer, [text for _, text in chunk], max_length),
-                                          strict=True):
-                lines.write(json.dumps({"id": doc_id, "words": words}, ensure_ascii=False) + "\n")
+    write_lines(store, lambda texts: estimates(scorer, tokenizer, texts, max_length), CHUNK, folder / WEIGHTS, "words")
 
 
 def estimates(model: Any, tokenizer: Any, texts: list[str], max_length: int) -> list[dict[str, float]]:

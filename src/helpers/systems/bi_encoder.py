@@ -119,13 +119,13 @@ class BiEncoder(BiEncoderTraining):
     def embeddings(self, bed: Testbed) -> Step:
         """The folder of the passages' vectors, in the text store's order."""
         encoder = backbone.resolve(self.backbone)
-        return passage_embeddings(bed.store, reading(bed).tokens(encoder), encoder, self.pooling, self._normalise,
+        return passage_embeddings(bed.store, reading(bed).tokens(encoder), encoder, self.pooling, self.similarity == "cosine",
                                   self.token_types, self.max_length, self.model)
 
     def query_embeddings(self, bed: Testbed) -> Step:
         """The folder of the vectors of the testbed's queries, in their order."""
-        return query_embeddings(bed.query_step, backbone.resolve(self.backbone), self.pooling, self._normalise, self.token_types,
-                                self.query_length, self.model)
+        return query_embeddings(bed.query_step, backbone.resolve(self.backbone), self.pooling, self.similarity == "cosine",
+                                self.token_types, self.query_length, self.model)
 
     def run(self, bed: Testbed, depth: int) -> Step:
         """The passages of the largest similarity with each query, of all there are; BadInput where texts have no one vector."""
@@ -142,16 +142,12 @@ class BiEncoder(BiEncoderTraining):
     def timed(self, bed: Testbed) -> dict[str, Any]:
         """Its settings for `costs.latency.latencies`."""
         return {"passages": self.embeddings(bed), "query_length": self.query_length, "model": self.model,
-                "backbone": backbone.resolve(self.backbone), "pooling": self.pooling, "normalise": self._normalise,
-                "token_types": self.token_types}
+                "backbone": backbone.resolve(self.backbone), "pooling": self.pooling,
+                "normalise": self.similarity == "cosine", "token_types": self.token_types}
 
     @functools.cached_property
     def _tokens(self) -> Step:
         return self.bed.tokens(backbone.resolve(self.backbone))
-
-    @property
-    def _normalise(self) -> bool:
-        return self.similarity == "cosine"
 
     @property
     def _data_seed(self) -> int:

@@ -44,8 +44,6 @@ LOSSES: Registry[dict[str, float]] = Registry("recipe's loss", {
     "LCE + KL": {"lce": 1.0, "kl": 1.0},
     "LCE + MarginMSE": {"lce": 1.0, "margin_mse": 0.05},
 })
-
-
 GENERAL_TEXT = "dictionaries"
 
 

@@ -36,8 +36,6 @@ AS_IT_IS = f"{START}, as it is"
 ALMANAC, FOLDS = "almanac", 3  # its pairs have no files of their own for training and test: they are cross-validated
 POOLING, MARGIN = "cls", 1.0
 STSB_PAIRS = 5749  # of the benchmark's training file
-
-
 MEASURE = "spearman"
 
 

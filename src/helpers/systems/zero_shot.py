@@ -59,9 +59,6 @@ def zero_shot_in(systems: Mapping[str, T]) -> T:
     return next(system for name, system in systems.items() if name.startswith(ZERO_SHOT))
 
 
-Scoring = Callable[[Sequence[tuple[str, str]]], np.ndarray]
-
-
 @dataclass(frozen=True)
 class GivenReranker:
     """A whole model by its folder or its hub id with revision."""
@@ -87,7 +84,7 @@ def given_window_scores(model: WholeModel, run: pd.DataFrame, queries: pd.DataFr
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def scoring(model: WholeModel) -> Scoring:
+def scoring(model: WholeModel) -> Callable[[Sequence[tuple[str, str]]], np.ndarray]:
     """A function from (query, text) pairs to their scores; BadInput for a cross-encoder with several outputs, see also
     `encoder.bi_encoder`."""
     import torch
