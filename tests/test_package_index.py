@@ -37,10 +37,8 @@ def index(tmp_path, monkeypatch):
 
 
 def fetched(monkeypatch):
-    own = [one for one in fetching.items("almanac") if one.what.startswith(package_index.SPEC)]
-    with monkeypatch.context() as alone:
-        alone.setattr(fetching, "items", lambda profile: own)
-        return list(fetching.fetch_profile("almanac", only_list=False))[1:]  # below the table
+    monkeypatch.setattr(fetching, "specs", lambda profile: [package_index.SPEC])
+    return list(fetching.fetch_profile("almanac", only_list=False))[1:]  # below the table
 
 
 @pytest.mark.slow

@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 import independent_verdicts
+from bench import verdicts as simulation
 from helpers.evaluation import hierarchical, verdicts
 from helpers.evaluation.all_pairs import holm
 from helpers.evaluation.significance import Interval, Paired
@@ -175,3 +176,12 @@ def test_the_noise_is_the_books_for_paired_seeds_and_others(seeds, trained, pair
     assert hierarchical.are_paired(*rows) == paired
     noise = hierarchical.training_noise(*rows, "RR@10")
     assert independent_verdicts.noise(pair, *values, known) == pytest.approx((noise.variance, noise.freedom))
+
+
+@pytest.mark.parametrize("paired", [False, True])
+def test_simulated_rates_are_kept(paired):
+    result = simulation.row(np.random.default_rng(5), simulation.Setting((2, 2), 100, simulation.MUCH, paired), 120)
+    assert result["false"] <= 0.05 + 2 * 0.02  # two standard errors of a share of .05 in 120
+    assert result["equal"] <= 0.05 + 2 * 0.02
+    assert 0.70 < result["power"] < 0.90
+    assert result["false_queries_alone"] > result["false"]
