@@ -86,11 +86,13 @@ def input_steps(recipe: dict[str, Any]) -> list[dict[str, Any]]:
     return [part for part in parts_in(list(recipe["arguments"].values())) if "step" in part]
 
 
-def parts(recipe: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """A step's recipe and those of all steps and data below it; what several inputs share comes several times."""
-    yield recipe
-    for part in parts_in(list(recipe.get("arguments", {}).values())):  # data has none
-        yield from parts(part)
+def parts(recipe: dict[str, Any], without: str = "") -> Iterator[dict[str, Any]]:
+    """A step's recipe and those of all steps and data below it, but for steps of one name and what is below these; what several
+    inputs share comes several times."""
+    if not without or recipe.get("step") != without:
+        yield recipe
+        for part in parts_in(list(recipe.get("arguments", {}).values())):  # data has none
+            yield from parts(part, without)
 
 
 def folded(recipe: Any, numbers: dict[str, int] | None = None) -> Any:
