@@ -40,8 +40,9 @@ def beside_published(study: str, number: str, column: str, measure: str, systems
     """
     known = published.column(study, number, column)
     base, published_base = systems[baseline], known.get(baseline)
-    # recall of re-ordered lists: where no query has another value, there is nothing to compare
-    level = {row for row, system in systems.items() if np.allclose(system.values[measure], base.values[measure])}
+    # recall of re-ordered lists: where no query has another value, there is nothing to compare; a correlation has no such values
+    level = {row for row, system in systems.items() if row == baseline or (
+        measure in base.values and np.allclose(system.values[measure], base.values[measure]))}
     tests = {row: system.against(base, measure) for row, system in systems.items() if row not in level}
     records, more, data = [], [], []
     for row, system in systems.items():
