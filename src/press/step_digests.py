@@ -1,7 +1,8 @@
 """What a step does, as a digest: so that a change of its meaning cannot pass without a decision.
 
 The digest covers the step's function and, followed through the package, every function, class and constant that it
-names. Comments, docstrings and layout do not count. `tests/steps.json` holds the accepted digests; a test compares them.
+names. Comments, docstrings and layout do not count. A test compares it with the one accepted in `tests/steps.json`. After a
+change decide: if results change, raise the step's `version`; in both cases run `book steps`.
 """
 
 import ast

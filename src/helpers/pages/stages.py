@@ -69,8 +69,8 @@ def evaluations(runs: Mapping[str, Step], bed: Testbed, depth: int, *more: str, 
                     for name, run in runs.items()})
 
 
-def over_seeds(recipes: FirstStages, seeds: Sequence[int], bed: Testbed, depth: int) -> Evaluation:
-    """doc2query as the trainings of several seeds; of none its values alone are kept."""
+def doc2query_over_seeds(recipes: FirstStages, seeds: Sequence[int], bed: Testbed, depth: int) -> Evaluation:
+    """doc2query over the trainings of several seeds; the book keeps values alone, no lists."""
     name = label("doc2query")
     return together(name, [evaluate_values(name, replace(recipes.doc2query, seed=seed).run(bed, depth), bed, measures_at(depth))
                            for seed in seeds])

@@ -172,8 +172,7 @@ def seeds_of(source: Step, elsewhere: frozenset[str] = frozenset()) -> tuple[int
 
 @functools.lru_cache(maxsize=4096)
 def _seeded(source: Step) -> frozenset[tuple[str, str, int]]:
-    # a pool says what is scored for all of its runs at once, and has no part in the order of one of them
     return frozenset((part["step"], recipe.key_of(part), int(part["arguments"]["seed"]))
-                     for part in recipe.parts(source.recipe(), "candidate_pool")
+                     for part in recipe.parts(source.recipe(), "candidate_pool")  # that says what is scored, and orders nothing
                      if "step" in part and "seed" in part["arguments"] and part["arguments"].get("epochs") != 0
                      and registry.STEPS[part["step"]].network)
