@@ -17,7 +17,7 @@ def machine(monkeypatch):
     """A machine with these CPU flags, and a GPU with fast bfloat16, with emulated one, or none."""
     import torch
 
-    def build(flags=(), gpu=None):
+    def build(flags=(), gpu=None, vendor="AuthenticAMD"):
         for name in ("BOOK_DEVICE", "BOOK_DTYPE"):
             monkeypatch.delenv(name, raising=False)
         monkeypatch.setattr(numerics, "version", lambda package: "2.13.0+cu130")
@@ -25,6 +25,7 @@ def machine(monkeypatch):
         monkeypatch.setattr(torch.cuda, "is_bf16_supported",
                             lambda including_emulation=True: gpu == "fast" or (including_emulation and gpu == "emulated"))
         monkeypatch.setattr(numerics, "cpu_flags", lambda: frozenset(flags))
+        monkeypatch.setattr(numerics, "cpu", {"vendor_id": vendor}.get)
         numerics.device.cache_clear()
         numerics.dtype.cache_clear()
 
@@ -33,11 +34,13 @@ def machine(monkeypatch):
     numerics.dtype.cache_clear()
 
 
-@pytest.mark.parametrize("flags, gpu, device, dtype", [
-    ((), None, "cpu", "fp32"), (("avx512f",), None, "cpu", "fp32"), (("avx512_bf16",), None, "cpu", "bf16"),
-    (("amx_bf16",), None, "cpu", "bf16"), ((), "fast", "cuda", "bf16"), (("amx_bf16",), "emulated", "cuda", "fp32")])
-def test_bfloat16_is_chosen_where_it_is_fast(machine, flags, gpu, device, dtype):
-    machine(flags, gpu)
+@pytest.mark.parametrize("flags, gpu, vendor, device, dtype", [
+    ((), None, "", "cpu", "fp32"), (("avx512f",), None, "AuthenticAMD", "cpu", "fp32"),
+    (("avx512_bf16",), None, "AuthenticAMD", "cpu", "bf16"), (("avx512_bf16",), None, "GenuineIntel", "cpu", "fp32"),
+    (("avx512_bf16", "amx_bf16"), None, "GenuineIntel", "cpu", "bf16"), ((), "fast", "AuthenticAMD", "cuda", "bf16"),
+    (("amx_bf16",), "emulated", "GenuineIntel", "cuda", "fp32")])
+def test_bfloat16_is_chosen_where_it_is_fast(machine, flags, gpu, vendor, device, dtype):
+    machine(flags, gpu, vendor)
     assert (numerics.device(), numerics.dtype()) == (device, dtype)
     assert numerics.own_class().startswith(f"{device}-{dtype}-torch")
 
@@ -51,7 +54,7 @@ assert numerics.own_class().startswith("cpu-") and "torch" not in sys.modules"""
 
 
 def test_what_the_environment_says_comes_first(machine, monkeypatch):
-    machine(("amx_bf16",), "fast")
+    machine(("avx512_bf16",), "fast")
     monkeypatch.setenv("BOOK_DTYPE", "fp32")
     monkeypatch.setenv("BOOK_DEVICE", "cpu")
     assert (numerics.device(), numerics.dtype()) == ("cpu", "fp32")

@@ -54,9 +54,10 @@ def devices() -> list[str]:
 
 @functools.cache
 def dtype() -> str:
-    """`bf16` where the hardware multiplies bfloat16 fast (AMX, AVX512-BF16, a GPU since Ampere), else `fp32`.
+    """`bf16` where the hardware multiplies bfloat16 fast (AMX, AMD's AVX512-BF16, a GPU since Ampere), else `fp32`.
 
-    On other CPUs bfloat16 is emulated and slower than float32. `BOOK_DTYPE` overrides the detection.
+    On other CPUs bfloat16 is slower: emulated, or multiplied no faster than float32 and converted all the time. On an Intel Xeon
+    with AVX512-BF16 whose AMX the host hides, float32 scores 1.3 and trains 1.5 times as many pairs. `BOOK_DTYPE` overrides this.
     """
     if chosen := _setting("BOOK_DTYPE", "bf16", "fp32"):
         return chosen
@@ -64,7 +65,8 @@ def dtype() -> str:
         import torch
 
         return "bf16" if torch.cuda.is_bf16_supported(including_emulation=False) else "fp32"
-    return "bf16" if cpu_flags() & {"amx_bf16", "avx512_bf16"} else "fp32"
+    fast = "amx_bf16" if cpu("vendor_id") == "GenuineIntel" else "avx512_bf16"
+    return "bf16" if fast in cpu_flags() else "fp32"
 
 
 @contextlib.contextmanager
