@@ -5,7 +5,7 @@ only the first token's state is read, the last layer has keys and values of all 
 tokens alone. In real arithmetic the results are the same; in floating point they differ by rounding.
 
 Attention is computed on a CPU for texts of one length at a time, as many as leave the scores in the core's cache; on a GPU
-by PyTorch's variable-length attention. In bfloat16 on a CPU the weights are kept in the order in which oneDNN multiplies them.
+by PyTorch's variable-length attention. On a CPU the weights are kept in the order in which oneDNN multiplies them.
 """
 
 import functools
@@ -156,8 +156,7 @@ class Linear:
         with torch.set_grad_enabled(training and torch.is_grad_enabled()):
             self._weight = torch.cat([layer.weight for layer in layers])
             self._bias = torch.cat([layer.bias for layer in layers])
-        on_cpu = self._weight.dtype == torch.bfloat16 and self._weight.device.type == "cpu"
-        self._ordered = on_cpu and not training and _onednn_has_bf16()
+        self._ordered = self._weight.device.type == "cpu" and not training and _onednn_orders(self._weight.dtype)
         if self._ordered:
             self._weight = torch.ops.mkldnn._reorder_linear_weight(self._weight)
 
@@ -170,8 +169,9 @@ class Linear:
         return torch.nn.functional.gelu(output) if self._gelu else output
 
 
-def _onednn_has_bf16() -> bool:
-    """Whether this build of PyTorch offers oneDNN's own order of weights, and this CPU its bfloat16."""
+def _onednn_orders(dtype: Any) -> bool:
+    """Whether this build of PyTorch offers oneDNN's own order of weights, and this CPU the type."""
     own = torch.ops.mkldnn
     needed = ("_reorder_linear_weight", "_linear_pointwise", "_is_mkldnn_bf16_supported")
-    return all(hasattr(own, name) for name in needed) and bool(own._is_mkldnn_bf16_supported())
+    known = all(hasattr(own, name) for name in needed)
+    return known and (dtype == torch.float32 or dtype == torch.bfloat16 and bool(own._is_mkldnn_bf16_supported()))
