@@ -15,7 +15,11 @@ from helpers.systems.testbed import Testbed
 
 PRETRAINING = "pretrained"
 AGGREGATION = "parade"
+WARM_UP = "teacher_groups"  # of a start that has judged pairs
 CROSS_ENCODERS = {"listwise_cross_encoder", "pointwise_cross_encoder", "distilled_cross_encoder"}
+BI_ENCODERS = {"bi_encoder", "distilled_encoder", "predicted_similarity", "triplet_accuracy"}  # or what trains one and measures it
+OTHER_KINDS = {"query_writer": "document expansion", "word_expansion": "document expansion", "deepct": "term weights",
+               PRETRAINING: "pre-training alone"}
 
 
 @dataclass(frozen=True, eq=False)  # tables of two do not compare; one is itself
@@ -57,7 +61,7 @@ class Evaluation:
         first = self.runs[0]
         trained = sum(bool(trainings(step) - elsewhere) for step in (first.source, *first.also))
         groups = [sorted(key for name, key, _ in _seeded(run.source) if name == PRETRAINING) for run in self.runs]
-        return Rows(values, trained, tuple(map(" ".join, groups)), kind_of(first.source),
+        return Rows(values, trained, tuple(map(" ".join, groups)), kind_of(first.source, elsewhere),
                     tuple(seeds_of(run.source, elsewhere) for run in self.runs))
 
     def mean(self, measure: str) -> Interval:
@@ -152,17 +156,20 @@ def trainings(source: Step) -> frozenset[str]:
 
 
 @functools.lru_cache(maxsize=4096)
-def kind_of(source: Step) -> str:
-    """The kind of model and recipe that a step's trainings are of, as `published/seed_noise.yaml` has them; empty for none."""
-    names = {name for name, _, _ in _seeded(source)}
-    if PRETRAINING in names:
-        return "pre-training with fine-tuning"
+def kind_of(source: Step, elsewhere: frozenset[str] = frozenset()) -> str:
+    """The kind of model and recipe that a step's trainings are of, as `published/seed_noise.yaml` has them, without those that
+    lie behind the system compared with; empty for none."""
+    names = {name for name, key, _ in _seeded(source) if key not in elsewhere}
     if AGGREGATION in names:
         return "aggregations of kept states"
     if names & CROSS_ENCODERS:
-        units = {part["data"][1] for part in recipe.parts(source.recipe()) if part.get("data", [""])[0] == "texts"}
-        return f"re-rankers of {'documents' if 'document' in units else 'passages'}"
-    return "bi-encoders" if names else ""
+        parts = list(recipe.parts(source.recipe()))
+        if not any(part.get("data", [])[:2] == ["texts", "document"] for part in parts):
+            return "re-rankers of passages"
+        return "re-rankers of documents" + (", pairs new to the start" * all(part.get("step") != WARM_UP for part in parts))
+    if names & BI_ENCODERS:
+        return "pre-training with fine-tuning" if any(name == PRETRAINING for name, _, _ in _seeded(source)) else "bi-encoders"
+    return next((kind for name, kind in OTHER_KINDS.items() if name in names), "bi-encoders" if names else "")
 
 
 def seeds_of(source: Step, elsewhere: frozenset[str] = frozenset()) -> tuple[int, ...]:
