@@ -59,18 +59,6 @@ def flat(axis: Axes, levels: Mapping[str, float], ends: figures.Ends) -> list[st
     return [f"{name}: {plain(level)}." for name, level in levels.items()]
 
 
-def panels(lines: Mapping[str, pd.Series], x: str, caption: str, printed: Lines = NOTHING) -> Fragment:
-    """A panel for each series, with a scale of its own; beside it what a study printed of it, under the same name."""
-    figure, axes = figures.new(columns=len(lines), width=8.0)
-    texts: list[str] = []
-    for axis, (name, series), look in zip(axes, lines.items(), figures.looks(lines).values(), strict=True):
-        texts += draw(axis, {name: series}, {name: printed[name]} if name in printed else {}, {name: look})[0]
-        axis.set(xlabel=x, title=name)
-        if name in printed:
-            axis.legend()
-    return figures.show(figure, f"{' and '.join(lines)} over {x}. {' '.join(texts)}", caption)
-
-
 def draw(axis: Axes, lines: Lines, printed: Lines, looks: Mapping[str, figures.Look]
          ) -> tuple[list[str], figures.Ends]:
     """Draw lines, and hollow what is printed of them, each in the colour of the line of its name; what they say, in words, and
