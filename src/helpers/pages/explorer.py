@@ -18,7 +18,7 @@ from helpers.data.runs import cut
 from helpers.data.texts import Texts
 from helpers.evaluation import measures
 from helpers.pages import page
-from helpers.pages.fragments import Fragment, Html, cell, count, plain, table
+from helpers.pages.fragments import Fragment, Html, cell, count, table
 from helpers.retrieval.bm25 import K1, B
 from helpers.steps import recipe
 from helpers.systems.evaluated import Systems
@@ -201,18 +201,6 @@ def hero(content: Mapping[str, Any]) -> dict[str, Any]:
             "min_relevance": content["min_relevance"],
             "grades": {name: ["".join(str(max(0, grade or 0)) for _, _, grade, _ in query["rankings"][number])
                               for query in content["queries"]] for number, name in enumerate(names_of(content)[:2])}}
-
-
-def scope(content: Mapping[str, Any]) -> Fragment:
-    """How much there is to explore, and whether it holds the third stage."""
-    summary = (f"{count(len(content['queries']))} test queries, the first {count(content['depth'])} passages of each ranking, "
-               f"{count(len(content['passages']))} passages.")
-    own = ("That is the whole collection: a query of your own is ranked by BM25 in the browser." if content["whole"] else
-           "Those are the passages that some ranking shows; the collection is too large to search it in the browser.")
-    now, *later = map(len, as_scripts(content))
-    third = "" if THIRD in names_of(content) else "This run has no third stage: its parameter `first` is zero."
-    return page.prose(summary, third, own, f"The page loads {plain(now / 2**20, 1)} MiB at once, and "
-                      f"{plain(sum(later) / 2**20, 1)} MiB of passages as they are asked for.")
 
 
 def examples(content: Mapping[str, Any], shown: int) -> Fragment:
