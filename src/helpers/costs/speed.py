@@ -4,7 +4,7 @@ Speed does not depend on the weights, so models of a shape are timed with random
 """
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -73,7 +73,7 @@ def random_cross_encoder(size: str, backbone: Backbone) -> Any:
     return ready(AutoModelForSequenceClassification.from_config(config, attn_implementation=attention()))
 
 
-def per_minute(speed: dict[str, Any], size: str) -> np.ndarray:
+def per_minute(speed: Mapping[str, Any], size: str) -> np.ndarray:
     """Queries per minute of each round, retrieval included."""
     return 60 * speed["queries"] / (np.array(speed["retrieval"]) + np.array(speed["sizes"][size]["seconds"]))
 
