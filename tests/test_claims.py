@@ -210,7 +210,7 @@ def test_a_rival_that_is_missing_is_not_tested_and_leaves_the_others(pair):
 def test_the_lead_over_a_control_stands_beside_the_word(pair):
     declare("first", control="the start: what training adds")
     assert "control" not in claims.judge("chapter", {"first": pair}).data["claims"][0]
-    shown = claims.judge("chapter", {"first": claims.compared(pair, evaluation("start", BASE))})
+    shown = claims.judge("chapter", {"first": claims.Compared(*pair, evaluation("start", BASE))})
     assert shown.data["claims"][0]["verdict"] == AGREES
     assert "over the start: what training adds: +0.375" in shown.html
 
@@ -226,7 +226,7 @@ def test_systems_on_different_queries_are_compared_unpaired(pair):
 
 def test_another_measure_may_stand_for_the_declared_one(pair):
     first, second = evaluation("a", BETTER, **{"R@100": BASE}), evaluation("b", BASE, **{"R@100": BETTER})
-    assert judged({"first": claims.compared((first, second), measure="R@100")}) == {"first": DISAGREES}
+    assert judged({"first": claims.Compared(first, second, measure="R@100")}) == {"first": DISAGREES}
 
 
 def test_a_difference_that_turns_on_judged_texts_alone_says_so(pair):
@@ -245,4 +245,4 @@ def test_a_pair_that_these_parameters_leave_out_is_not_run(waits, end, pair):
     declare("first", **waits)
     line = claims.judge("chapter", {"first": claims.pair({"a": pair[0]}, "a", "b")}).data["claims"][0]
     assert (line["verdict"], line["evidence"]) == (UNTESTED, "needs b, which these parameters leave out" + end)
-    assert claims.pair({"a": 1, "b": 2}, "a", "b") == (1, 2)
+    assert claims.pair({"a": 1, "b": 2}, "a", "b", 3, "AP") == (1, 2, 3, "AP")

@@ -50,13 +50,7 @@ def points():
     return scatter.points(frame, "rate", "RR@10", "Models.", log=True, line="of")
 
 
-def panels():
-    left, right = (pd.Series(values, index=[10, 20, 100], name=name) for values, name in (
-        ([0.5, 0.9, 0.6], "RR@10"), ([0.7, 0.75, 0.8], "R@10")))
-    return plots.panels({"RR@10": left, "R@10": right}, "candidates", "By depth.", {"R@10": pd.Series({20: 0.72})})
-
-
-ALL = {plot.__name__: plot for plot in (heatmap, curves, forest, groups, hostile, points, panels)}
+ALL = {plot.__name__: plot for plot in (heatmap, curves, forest, groups, hostile, points)}
 SVG = "{http://www.w3.org/2000/svg}"
 every_plot = pytest.mark.parametrize("name", ALL)
 
@@ -90,8 +84,7 @@ def test_a_plot_is_an_image_with_a_text_that_follows_the_page(name):
     ("curves", "BM25: 0.200 at 1, 0.600 at 100."),
     ("forest", "BERT-Max, measured: +0.050 [+0.000, +0.090], published +0.010. BERT-Mean, measured: −0.060"),
     ("groups", "BM25: 0.333 plain, 0.500 oblique, 1.000 alone; BERT: 0.467 plain"),
-    ("points", "large: RR@10 0.600 at 0.41; & middle: RR@10 0.550 at 24.3; small: RR@10 0.500 at 1250."),
-    ("panels", "RR@10: 0.500 at 10, 0.600 at 100. R@10: 0.700 at 10, 0.800 at 100; published: 0.720 at 20.")])
+    ("points", "large: RR@10 0.600 at 0.41; & middle: RR@10 0.550 at 24.3; small: RR@10 0.500 at 1250.")])
 def test_the_text_of_a_plot_gives_its_values(name, text):
     assert text in text_of(html_of(name))
 
@@ -254,8 +247,6 @@ def alike():
     points: ["large: 0.600 at 0.41", "small: 0.500 at 1250", "&amp; middle: 0.550 at 24.3"],  # whatever order they were given in
     forest: ["BERT-Max, published: +0.010", "BERT-Mean, published: +0.054", "BERT-Max, measured: +0.050 [+0.000, +0.090]",
              "BERT-Mean, measured: −0.060 [−0.110, −0.020]"],
-    panels: ["RR@10: 0.500 at 10", "RR@10: 0.900 at 20", "RR@10: 0.600 at 100", "R@10: 0.700 at 10", "R@10: 0.750 at 20",
-             "R@10: 0.800 at 100", "published: 0.720 at 20"],
     alike: [f"{name}, {group}: {value} [{value}, {value}]" for name, value in (("BM25", "0.500"), ("BERT", "0.250"))
             for group in ("plain", "oblique")]}.items())
 def test_every_marker_of_a_plot_says_what_it_is_of(plot, said):

@@ -83,7 +83,7 @@ REFUSED = [
     # networks and what they are trained with
     ("Mend", parse_architecture, "BERT/2", "BERT/2/64", "BERT/2/64/x", "BERT/0/64/2", "BERT/2/64/2/1", "BERT//64/2", "bert",
      "GPT", ""),
-    ("write layers/dimensions/heads, such as 4/512/8",
+    ("write BERT, or BERT/layers/dimensions/heads such as BERT/4/512/8",
      lambda size: speed.random_cross_encoder(size, backbone.resolve("packaged")), "", "12", "12/768", "12/768/12/1", "12/768/x",
      "12//12", "-1/32/2", "1.5/32/2", "packaged"),
     ("no backbone", backbone.resolve, "nothing", "packaged:a", "packaged:"),

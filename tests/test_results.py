@@ -1,5 +1,6 @@
 """The frame of results: what stands in a cell, and what each system is compared with; every value by hand."""
 
+import pandas as pd
 import pytest
 
 from helpers.evaluation import published
@@ -45,22 +46,13 @@ def test_a_table_has_a_row_a_system_and_its_difference():
     assert cells(OWN.row("b").table("Alone", ["RR@10"])) == [["system", "RR@10"], ["a", "0.250 [0.062, 0.438]"]]
 
 
-def test_a_curve_goes_over_the_places_of_a_line_or_is_a_difference_from_another():
+def test_a_curve_goes_over_the_places_of_a_line_beside_what_a_study_printed():
     curves = Results({("a", 5): system(0.0), ("a", 10): system(0.25), ("b", 5): system(0.25), ("b", 10): system(0.25)})
     shown = curves.curve("depth", "RR@10", "By depth", NAMES.get).html
     assert "first stage: 0.250 at 5, 0.500 at 10" in shown and "second stage: 0.500 at 5, 0.500 at 10" in shown
-    shown = curves.curve("depth", "RR@10", "By depth", NAMES.get, less=lambda key: ("a", key[1])).html
-    assert "second stage: 0.250 at 5, 0.000 at 10" in shown and "first stage" not in shown
+    shown = curves.curve("depth", "RR@10", "By depth", NAMES.get, printed={"second stage": pd.Series({5: 0.3, 1000: 0.4})}).html
+    assert "second stage: 0.500 at 5, 0.500 at 10; published: 0.300 at 5, 0.400 at 1000" in shown
     assert Results().curve("depth", "RR@10", "By depth").html == ""
-
-
-def test_a_study_may_have_places_of_a_curve_that_are_not_measured():
-    def known(key):
-        return published.load("zhan2020").get(("2", str(key[1]), {"a": "BM25(Anserini)", "b": "RepBERT"}[key[0]]))
-
-    curves = Results({("a", 10): system(0.0), ("b", 10): system(0.25)})
-    shown = curves.curve("depth", "RR@10", "By depth", NAMES.get, known, lambda key: ("a", key[1]), places=(1000, 5)).html
-    assert "second stage: 0.250 at 10, 0.250 at 10; published: 0.087 at 5, 0.068 at 10, 0.005 at 1000" in shown  # .319 - .232 ...
 
 
 def test_a_forest_has_the_pairs_of_which_the_study_has_both_values():

@@ -24,7 +24,6 @@ STOCK_TRAINER = "stock Trainer, bf16"
 LUCENE, BM25S, BM25S_NUMBA = "Lucene (this book)", "bm25s", "bm25s, compiled by numba"
 SEQUENTIAL, SERVED_CROSS_ENCODER = "this book, one request at a time", "CrossEncoder.predict, behind the same service"
 LANCE = "LanceDB with its cross-encoder re-ranker"
-LINEAR = 0.1  # how far the exponent of growth may be from 1
 NOT_YET = "not measured yet; `make bench` measures"
 
 
@@ -69,16 +68,6 @@ def per_item(section: Mapping[str, Any], contender: str) -> list[float]:
     return [seconds / items for seconds in section["contenders"][contender]["seconds"]]
 
 
-def fraction(section: Mapping[str, Any], contender: str) -> timing.Spread:
-    """The share of the rate of this machine's own matrix products that a contender reaches, round by round.
-
-    Its floating-point operations are those of the whole model on real tokens, whatever it leaves out or adds.
-    """
-    times = section["contenders"]
-    own, products = (times[name]["seconds"] for name in (contender, PRODUCTS))
-    return timing.spread([section["flops"] / a / (section["product_flops"] / b) for a, b in zip(own, products, strict=True)])
-
-
 def all_machines() -> list[Measurements]:
     """The measurements that come with the book, the latest first."""
     found = [Measurements(file.stem, read(file)) for file in sorted(paths.BENCH.glob("*.json"))]
@@ -113,17 +102,6 @@ def exponent(points: Sequence[Mapping[str, Any]], value: str) -> float:
         return float("nan")
     sizes, values = np.log(np.array(known, dtype=float)).T
     return float(np.polyfit(sizes, values, 1)[0])
-
-
-def is_linear(points: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether time grows in proportion, and memory no faster, both within a tenth."""
-    return abs(exponent(points, "seconds") - 1) <= LINEAR and not exponent(points, "megabytes") > 1 + LINEAR
-
-
-def is_flat(points: Sequence[Mapping[str, float]]) -> bool:
-    """Whether the largest collection needs no more memory than the next smaller one, within a tenth."""
-    *_, smaller, largest = points
-    return largest["megabytes"] <= (1 + LINEAR) * smaller["megabytes"]
 
 
 def no_machines(name: str) -> Path:

@@ -4,7 +4,7 @@ Speed does not depend on the weights, so models of a shape are timed with random
 """
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from helpers.data.windows import WindowTokens, pair_ids, query_ids
 from helpers.encoders import nearest_neighbours as dense
 from helpers.encoders.embeddings import PASSAGES, QUERIES
 from helpers.networks import fine_tuning
-from helpers.networks.backbone import Backbone, attention, configuration
+from helpers.networks.backbone import Backbone, architecture, attention, configuration, name_of, parse_architecture
 from helpers.networks.inference import TOKEN_BUDGET, batches, probabilities, ready
 from helpers.retrieval import java
 from helpers.retrieval.bm25 import search
@@ -64,20 +64,16 @@ def ranking_speed(sizes: list[str], backbone: Backbone, index: Path, queries: pd
 
 
 def random_cross_encoder(size: str, backbone: Backbone) -> Any:
-    """A cross-encoder of a shape, `layers/dimensions/heads`, with random weights and the backbone's vocabulary."""
+    """A BERT cross-encoder of a shape, `layers/dimensions/heads`, with random weights and the backbone's vocabulary; BadInput for
+    another shape."""
     from transformers import AutoModelForSequenceClassification
 
-    parts = size.split("/")
-    if len(parts) != 3 or not all(part.isdigit() for part in parts):
-        raise ValueError(f"size {size!r}: write layers/dimensions/heads, such as 4/512/8")
-    layers, dimensions, heads = map(int, parts)
-    config = configuration(backbone)
-    config.update({"num_hidden_layers": layers, "hidden_size": dimensions, "num_attention_heads": heads,
-                   "intermediate_size": 4 * dimensions, "num_labels": 1})
+    config = architecture(name_of(parse_architecture(f"BERT/{size}")))
+    config.update({"vocab_size": configuration(backbone).vocab_size, "num_labels": 1})
     return ready(AutoModelForSequenceClassification.from_config(config, attn_implementation=attention()))
 
 
-def per_minute(speed: dict[str, Any], size: str) -> np.ndarray:
+def per_minute(speed: Mapping[str, Any], size: str) -> np.ndarray:
     """Queries per minute of each round, retrieval included."""
     return 60 * speed["queries"] / (np.array(speed["retrieval"]) + np.array(speed["sizes"][size]["seconds"]))
 

@@ -87,7 +87,7 @@ def interleave(contenders: Mapping[Any, Prepare], rounds: int, clock: Callable[[
 
 @dataclass(frozen=True)
 class Spread:
-    """A median with an interval for it, and the probability that the interval covers the true median."""
+    """A median with an interval for it."""
 
     median: float
     low: float
@@ -99,7 +99,7 @@ def spread(values: Sequence[float]) -> Spread:
 
     It assumes nothing of the distribution: the true median lies below the k-th smallest of n values with the probability that
     a coin shows less than k heads in n throws. With fewer than six rounds even smallest to largest cover it in less than 95 %
-    of cases; the coverage says in how many.
+    of cases.
     """
     ordered, n = sorted(values), len(values)
     k = max((k for k in range(1, n // 2 + 1) if 1 - 2 * special.bdtr(k - 1, n, 0.5) >= LEVEL), default=1)

@@ -101,15 +101,12 @@ def split(raw: Mapping[str, Any]) -> Iterator[Claim]:
                                 "evidence": evidence}, declared=raw["id"], rival=rival)
 
 
-def pair(systems: Mapping[Any, Evaluation], first: Any, second: Any) -> Pair | str:
+def pair(systems: Mapping[Any, Evaluation], first: Any, second: Any, control: Evaluation | None = None,
+         measure: str = "") -> Compared | str:
     """Two of the systems for a claim to compare, or, if these parameters leave one out, why there are none."""
     missing = [str(name) for name in dict.fromkeys((second, first)) if name not in systems]
-    return f"needs {' and '.join(missing)}, which these parameters leave out" if missing else (systems[first], systems[second])
-
-
-def compared(systems: Pair | str, control: Evaluation | None = None, measure: str = "") -> Compared | str:
-    """A pair with a control or in another measure; the reason why there is none stays."""
-    return systems if isinstance(systems, str) else Compared(*systems, control, measure)
+    return (f"needs {' and '.join(missing)}, which these parameters leave out" if missing else
+            Compared(systems[first], systems[second], control, measure))
 
 
 def judge(chapter: str, measured: Mapping[str, Measured], *, backbone: str = "",

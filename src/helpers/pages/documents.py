@@ -51,11 +51,6 @@ def learning_table(models: Mapping[str, DocumentReader]) -> Fragment:
         for name, model in models.items() for log, line in [(model.log.value(), losses(model))]])
 
 
-def first(tokens: int) -> str:
-    """The name of BERT on the first tokens."""
-    return f"BERT, first {tokens} tokens (FirstP)"
-
-
 def places(bed: Testbed) -> pd.Series:
     """For each query where the middle of its answer is, as a share of its document; empty where the judgments do not say.
 

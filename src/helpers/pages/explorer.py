@@ -14,11 +14,10 @@ import pandas as pd
 
 from helpers import paths
 from helpers.data.answer_types import LABEL, typed
-from helpers.data.runs import cut
 from helpers.data.texts import Texts
 from helpers.evaluation import measures
 from helpers.pages import page
-from helpers.pages.fragments import Fragment, Html, cell, count, plain, table
+from helpers.pages.fragments import Fragment, Html, cell, count, table
 from helpers.retrieval.bm25 import K1, B
 from helpers.steps import recipe
 from helpers.systems.evaluated import Systems
@@ -50,16 +49,17 @@ def collect(bed: Testbed, systems: Systems, labels: pd.DataFrame, depth: int, wh
     everything = len(texts) <= whole
     seat: dict[str, int] = {}
     runs = [system.run for system in systems.values()]
-    shown = [dict(list(cut(run, depth).groupby("query_id"))) for run in runs]
-    places = [{query: dict(zip(docs, range(1, len(docs) + 1), strict=True)) for query, docs in run.groupby("query_id")["doc_id"]}
-              for run in runs]
+    lists = [{query: list(zip(own["doc_id"], own["score"], strict=True)) for query, own in run.groupby("query_id")}
+             for run in runs]
+    places = [{query: {doc: place for place, (doc, _) in enumerate(own, start=1)} for query, own in known.items()}
+              for known in lists]
     judgments = bed.qrels.sort_values(["relevance", "doc_id"], ascending=[False, True]).groupby("query_id")  # the highest first
     grades = {query: dict(zip(own["doc_id"], own["relevance"].tolist(), strict=True)) for query, own in judgments}
     classes = outcomes(systems, bed, depth, against)
     listed = []
     for (query, text), own in zip(bed.query_frame[["query_id", "text"]].itertuples(index=False), labels.to_numpy(), strict=True):
         ranks, judged = [known.get(query, {}) for known in places], grades.get(query, {})
-        rankings = [ranking(rows.get(query), ranks, judged, seat, moved_from) for rows in shown]
+        rankings = [ranking(known.get(query, [])[:depth], ranks, judged, seat, moved_from) for known in lists]
         answers = [[seat.setdefault(doc, len(seat)), grade, [known.get(doc) for known in ranks]]
                    for doc, grade in judged.items() if grade >= bed.min_relevance and doc in texts]
         listed.append({"id": query, "text": text, "labels": list(map(str, own)), "rankings": rankings, "relevant": answers,
@@ -86,14 +86,13 @@ def extremes(queries: Sequence[Mapping[str, Any]]) -> dict[str, str]:
             for name, first in (("helped_most", 1), ("hurt_most", 0)) if queries}
 
 
-def ranking(rows: pd.DataFrame | None, ranks: Sequence[Mapping[str, int]], grades: Mapping[str, int],
+def ranking(shown: Sequence[tuple[str, float]], ranks: Sequence[Mapping[str, int]], grades: Mapping[str, int],
             seat: dict[str, int], moved_from: Sequence[int]) -> list[list[Any]]:
     """One ranking of one query: place in the list of passages, score, grade or None, movement in each other system.
 
-    `rows` are the passages shown, best first, if there are any; `ranks` those of the query's passages in each system; `seat` has
+    `shown` are passages with their scores, best first; `ranks` those of the query's passages in each system; `seat` has
     the place of each passage in the list of passages, and gets new ones; each system but the first `moved_from` another's place.
     """
-    shown = [] if rows is None else rows[["doc_id", "score"]].itertuples(index=False)
     return [[seat.setdefault(doc, len(seat)), float(f"{score:.{DIGITS}g}"), grades.get(doc),
              ["gone" if after is None else "new" if before is None else before - after
               for place, other in zip(moved_from, ranks[1:], strict=True)
@@ -201,18 +200,6 @@ def hero(content: Mapping[str, Any]) -> dict[str, Any]:
             "min_relevance": content["min_relevance"],
             "grades": {name: ["".join(str(max(0, grade or 0)) for _, _, grade, _ in query["rankings"][number])
                               for query in content["queries"]] for number, name in enumerate(names_of(content)[:2])}}
-
-
-def scope(content: Mapping[str, Any]) -> Fragment:
-    """How much there is to explore, and whether it holds the third stage."""
-    summary = (f"{count(len(content['queries']))} test queries, the first {count(content['depth'])} passages of each ranking, "
-               f"{count(len(content['passages']))} passages.")
-    own = ("That is the whole collection: a query of your own is ranked by BM25 in the browser." if content["whole"] else
-           "Those are the passages that some ranking shows; the collection is too large to search it in the browser.")
-    now, *later = map(len, as_scripts(content))
-    third = "" if THIRD in names_of(content) else "This run has no third stage: its parameter `first` is zero."
-    return page.prose(summary, third, own, f"The page loads {plain(now / 2**20, 1)} MiB at once, and "
-                      f"{plain(sum(later) / 2**20, 1)} MiB of passages as they are asked for.")
 
 
 def examples(content: Mapping[str, Any], shown: int) -> Fragment:

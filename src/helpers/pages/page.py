@@ -172,8 +172,7 @@ def provenance(*systems: Any) -> Fragment:
     libraries = ", ".join(sorted({f"{name} {version}" for line in lines for name, version in line["versions"].items()}))
     inner = Html(f"{table('Provenance of every value on this page', header, rows, numeric_from=5).text}"
                  f"<p><small>Libraries: {libraries}.</small></p>")
-    rows_of = {line["key"] for line in shown}
-    kept = [{**{name: line[name] for name in KEPT}, "shown": line["key"] in rows_of} for line in ledger.USED.values()]
+    kept = [{name: line[name] for name in KEPT} for line in ledger.USED.values()]
     return Fragment(details(f"Where these numbers come from ({summary})", inner).text,
                     data={"ledger": kept, "relevance": rules(ledger.USED.values()),
                           "evaluations": carried.packed(carried.collect(*systems)),

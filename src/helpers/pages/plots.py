@@ -20,7 +20,7 @@ from scipy import special
 
 from helpers.evaluation.significance import Interval, mean_interval
 from helpers.pages import figures
-from helpers.pages.fragments import Fragment, escape, interval, measure_title, plain, signed
+from helpers.pages.fragments import Fragment, escape, interval, measure_title, plain, signed, with_ends
 
 Lines = Mapping[str, pd.Series]
 PRINTED = figures.PRINTED
@@ -57,18 +57,6 @@ def flat(axis: Axes, levels: Mapping[str, float], ends: figures.Ends) -> list[st
         axis.axhline(level, color=figures.GREY, ls="--", lw=1)
         ends[name] = (None, level, figures.INK)
     return [f"{name}: {plain(level)}." for name, level in levels.items()]
-
-
-def panels(lines: Mapping[str, pd.Series], x: str, caption: str, printed: Lines = NOTHING) -> Fragment:
-    """A panel for each series, with a scale of its own; beside it what a study printed of it, under the same name."""
-    figure, axes = figures.new(columns=len(lines), width=8.0)
-    texts: list[str] = []
-    for axis, (name, series), look in zip(axes, lines.items(), figures.looks(lines).values(), strict=True):
-        texts += draw(axis, {name: series}, {name: printed[name]} if name in printed else {}, {name: look})[0]
-        axis.set(xlabel=x, title=name)
-        if name in printed:
-            axis.legend()
-    return figures.show(figure, f"{' and '.join(lines)} over {x}. {' '.join(texts)}", caption)
 
 
 def draw(axis: Axes, lines: Lines, printed: Lines, looks: Mapping[str, figures.Look]
@@ -131,7 +119,7 @@ def forest(effects: Mapping[str, tuple[float | Interval, Interval]], what: str, 
         bars = axis.errorbar([one.mean for one in known], places + 0.14 - 0.28 * column, xerr=spread if whole else None,
                              fmt=marker, mfc=face, color=figures.COLOURS[1 - column], capsize=3,
                              label=f"{source}, with its interval" if whole else source)
-        said.append([signed(one.mean) + (f" {interval(one.low, one.high, sign=True)}" if whole else "") for one in known])
+        said.append([with_ends(one) if whole else signed(one.mean) for one in known])
         figures.hover(bars.lines[0], [f"{name}, {source}: {text}" for (name, _), text in zip(rows, said[-1], strict=True)])
     axis.set(xlabel=what, yticks=places, yticklabels=[name for name, _ in rows], ylim=(-0.6, len(rows) - 0.4))
     figures.legend(figure)

@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 
 from helpers.costs.speed import per_minute, ranking_speed
-from helpers.costs.timing import Spread
 from helpers.evaluation import published
 from helpers.evaluation.verdicts import model_name
 from helpers.networks import backbone
 from helpers.pages import page
 from helpers.pages.compare import with_interval
-from helpers.pages.fragments import Fragment, Html, count, interval, linked, plain
+from helpers.pages.fragments import Fragment, Html, count, linked, plain
 from helpers.pages.training import STUDY
 from helpers.retrieval.bm25 import K1, B
 from helpers.steps import Step, ledger, numerics
@@ -87,19 +86,14 @@ def spot_check(recorded: Step, rounds_of: Callable[[Any], Mapping[str, Any]], un
 PUBLISHED_HEADS = ("model", "layers/dimensions/heads", "published", "relative")  # of a table beside the study's rates
 
 
-def times_cell(measured: Spread) -> Html:
-    """A ratio of two times, with its interval below: `1.32×`."""
-    return with_interval(f"{plain(measured.median, 2)}×", interval(measured.low, measured.high, 2))
-
-
 def median_rate(speed: Mapping[str, Any], size: str) -> float:
     """Queries per minute: the median over rounds."""
-    return float(np.median(per_minute(dict(speed), size)))
+    return float(np.median(per_minute(speed, size)))
 
 
 def rate(speed: Mapping[str, Any], size: str) -> Html:
     """Queries per minute: the median over rounds, with the slowest and the fastest below."""
-    return rounds_cell(per_minute(dict(speed), size))
+    return rounds_cell(per_minute(speed, size))
 
 
 def speed_text(value: float) -> str:

@@ -83,26 +83,16 @@ class Results(dict[K, Evaluation]):
             records.append(record)
         return page.records_table(caption, records, values=values)
 
-    def curve(self, x: str, measure: str, caption: str, names: Callable[[Any], str] = str, study: Study | None = None,
-              less: Callable[[Any], Any] | None = None, log: bool = False, places: Collection[Any] = ()) -> Fragment:
-        """Keys (line, place): the mean of each line over its places, or what it is above that of the key that `less` makes; the
-        study's values, or their differences, hollow beside the line, at further `places` too. Nothing without systems."""
+    def curve(self, x: str, measure: str, caption: str, names: Callable[[Any], str] = str, log: bool = False,
+              printed: plots.Lines = plots.NOTHING) -> Fragment:
+        """Keys (line, place): the mean of each line over its places; hollow beside it, by its name, what a study printed of it.
+        Nothing without systems."""
         lines: dict[str, dict[Any, float]] = {}
-        theirs: dict[str, dict[Any, float]] = {}
-        keys = [cast(tuple[Any, Any], key) for key in self]
-        for key in dict.fromkeys((*keys, *((first, place) for place in places for first, _ in keys))):
-            if less and less(key) == key:
-                continue
-            first, place = key
-            if key in self:
-                base = self[less(key)].mean(measure).mean if less else 0.0
-                lines.setdefault(names(first), {})[place] = self[cast(K, key)].mean(measure).mean - base
-            entries = (study(key) if study else None, study(less(key)) if study and less else None)
-            if entries[0] and (entries[1] or not less):
-                theirs.setdefault(names(first), {})[place] = entries[0].amount - (entries[1].amount if entries[1] else 0.0)
-        drawn, printed = ({name: pd.Series(line) for name, line in kind.items()} for kind in (lines, theirs))
-        return Fragment() if not drawn else plots.curves(drawn, x, f"{measure}{', difference' if less else ''}", caption, log=log,
-                                                         printed={name: own.sort_index() for name, own in printed.items()})
+        for key, system in self.items():
+            line, place = cast(tuple[Any, Any], key)
+            lines.setdefault(names(line), {})[place] = system.mean(measure).mean
+        drawn = {name: pd.Series(line) for name, line in lines.items()}
+        return plots.curves(drawn, x, measure, caption, log=log, printed=printed) if drawn else Fragment()
 
     def forest(self, base: K | Callable[[K], K], measure: str, what: str, caption: str, study: Study,
                names: Callable[[Any], str] = str) -> Fragment:
