@@ -1,6 +1,5 @@
 """Lucene indexes of texts, of their first pieces and of windows, built here or by others."""
 
-import difflib
 import functools
 import json
 import tarfile
@@ -131,11 +130,9 @@ class Description:
 
 def describe(name: str) -> Description:
     """The description of an index, from the Anserini jar: no network; BadInput if Anserini has none of that name."""
-    known = _descriptions()
-    if name not in known:
-        near = difflib.get_close_matches(name, known, n=3, cutoff=0.5) or sorted(known)[:3]
-        raise BadInput(f"Anserini has no inverted index {name!r}", mend=f"is it {', '.join(near)}?")
-    return known[name]
+    if name not in _descriptions():
+        raise BadInput(f"Anserini has no inverted index {name!r}", file=TABLE, mend="write the name that this Anserini gives it")
+    return _descriptions()[name]
 
 
 @functools.cache

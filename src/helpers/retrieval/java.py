@@ -101,13 +101,12 @@ def start() -> subprocess.Popen[bytes]:
 def configure() -> None:
     """Configure the JVM of the worker; it starts with the first import of pyserini.
 
-    Pyserini's own start-up needs a JVM module that slim runtimes lack (hence the class path that does not exist),
-    builds an OpenAI client (hence a dummy key, used by nothing) and imports torch-based encoders and a list of all indexes
-    that can be fetched, which search does not need (hence the stand-ins: 2 s and 150 MB instead of 9 s and 660 MB).
+    Pyserini's own start-up needs a JVM module that slim runtimes lack (hence the class path that does not exist), and imports
+    torch-based encoders and a list of all indexes that can be fetched, which search does not need (hence the stand-ins: 2 s and
+    150 MB instead of 9 s and 660 MB).
     """
     os.environ["JAVA_HOME"] = str(home())
     os.environ["ANSERINI_CLASSPATH"] = str(anserini_jar().parent / "none")
-    os.environ.setdefault("OPENAI_API_KEY", "unused")
     import jnius_config
 
     jnius_config.add_classpath(str(anserini_jar()))
