@@ -116,7 +116,6 @@ class Description:
     url: str  # where the archive is
     md5: str  # of the archive
     compressed_size: int  # its bytes
-    documents: int  # in the index
 
     @property
     def archive(self) -> Path:
@@ -139,8 +138,8 @@ def describe(name: str) -> Description:
 def _descriptions() -> dict[str, Description]:
     with zipfile.ZipFile(java.anserini_jar()) as jar:
         entries = [entry for member in jar.namelist() if fnmatch(member, DESCRIPTIONS) for entry in json.loads(jar.read(member))]
-    return {entry["name"]: Description(entry["name"], entry["filename"], entry["urls"][0], entry["md5"], entry["compressed_size"],
-                                       entry["documents"]) for entry in entries}
+    return {entry["name"]: Description(entry["name"], entry["filename"], entry["urls"][0], entry["md5"], entry["compressed_size"])
+            for entry in entries}
 
 
 def index_names(collection: str, unit: str) -> tuple[str, str] | None:
@@ -173,7 +172,7 @@ def prebuilt_index(name: str, md5: str, *, folder: Path) -> None:
     """One of Anserini's indexes, whose archive has that digest, fetched, checked and unpacked.
 
     NetworkNeeded, if the archive is not there and cannot be fetched; BadInput, if Anserini knows another index by that name, or
-    what is in the archive has not as many documents.
+    the archive is another one.
     """
     description = describe(name)
     if description.md5 != md5:
@@ -182,9 +181,6 @@ def prebuilt_index(name: str, md5: str, *, folder: Path) -> None:
     archive = description.fetch()
     downloads.check_room(folder, description.compressed_size, f"the unpacked index {name}")  # Lucene's files hardly pack
     unpack(archive, folder)
-    documents = java.call(documents_of, folder)
-    if documents != description.documents:
-        raise BadInput(f"{documents:,} documents, not {description.documents:,}", file=archive, mend="remove it and call again")
 
 
 def unpack(archive: Path, folder: Path) -> None:

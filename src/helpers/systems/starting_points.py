@@ -74,8 +74,8 @@ class Pretraining(Trained, MaskedTraining):
         return text_store(source.part("texts", self.unit))
 
     def measured(self, how: Callable[..., Step], sample: int, weights: Step | None) -> Step:
-        """What `cls_cosines` or `cls_attention` says of [CLS] in a sample of what it read: with its own weights or with others, so
-        that all are compared on the same texts; None for the backbone's."""
+        """What `cls_cosines` or `cls_attention` says of [CLS] in a sample of what it read: with its own weights or with others,
+        so that all are compared on the same texts; None for the backbone's."""
         read = self.model.arguments
         return how(read["texts"], read["store"], read["tokens"], read["backbone"], sample, self.max_length, 1, weights)
 
