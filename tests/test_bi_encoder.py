@@ -38,7 +38,7 @@ def passages(tmp_path_factory):
 
 @pytest.fixture
 def tiny(passages):
-    return BiEncoder(collection=str(passages), k1=0.9, b=0.4, negatives=2, backbone="packaged:0", batch_size=4, evaluations=2,
+    return BiEncoder(collection=str(passages), negatives=2, backbone="packaged:0", batch_size=4, evaluations=2,
                      epochs=2, evaluation_queries=2, max_length=24, query_length=12)
 
 

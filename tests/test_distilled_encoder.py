@@ -1,6 +1,7 @@
 """A student that is taught the states of the whole encoder: its loss by hand, what it reads, and that it learns."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -81,7 +82,7 @@ def test_a_student_learns_its_teachers_states_and_loads_as_an_encoder(folder_of_
 def test_one_text_is_not_enough(monkeypatch, tmp_path):
     monkeypatch.setattr(training, "WholeTexts", lambda tokens, store: type("Texts", (list,), {"at": list.__getitem__})())
     monkeypatch.setattr(training, "query_ids", lambda tokenizer, texts, limit: [[5]])
-    backbone = type("Backbone", (), {"tokenizer": lambda self: None})()
+    backbone = SimpleNamespace(tokenizer=lambda: SimpleNamespace(cls_token_id=1, sep_token_id=2))
     with pytest.raises(ValueError, match="1 texts: at least two are wanted"):
         distilled_encoder.definition.function(QUERIES, tmp_path, tmp_path, backbone, **vars(TRAINING), folder=tmp_path,
                                               checkpoints=tmp_path)

@@ -108,7 +108,7 @@ def _indexes(root: Path) -> tuple[list[indexes.Description], dict[str, bytes]]:
             tar.add(folder, known.filename.removesuffix(".tar.gz"))
         archives[f"/{known.filename}"] = archive = out.getvalue()
         descriptions.append(replace(known, url=f"/{known.filename}", md5=hashlib.md5(archive).hexdigest(),
-                                    compressed_size=len(archive), documents=len(contents)))
+                                    compressed_size=len(archive)))
     return descriptions, archives
 
 

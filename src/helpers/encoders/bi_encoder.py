@@ -152,7 +152,7 @@ def split(by_query: dict[str, Example], evaluation_queries: int, seed: int, nega
 
     The held-out ones keep all negatives, which the accuracy needs.
     """
-    train, evaluation = parted(by_query, evaluation_queries, seed)
+    train, evaluation = parted(by_query, evaluation_queries, seed, "training queries have a relevant passage and a negative")
     return [{**example, "negatives": example["negatives"][:negatives]} for example in train], evaluation
 
 

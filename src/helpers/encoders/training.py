@@ -42,8 +42,6 @@ def bi_encoder(pairs: pd.DataFrame, qrels: pd.DataFrame, min_relevance: int, que
     tokenizer = backbone.tokenizer()
     by_query = examples(pairs, qrels, min_relevance, queries, WindowTokens(tokens, store), tokenizer,
                         training.max_length, training.query_length)
-    if len(by_query) < 2:
-        raise ValueError(f"{len(by_query)} training queries have a relevant passage and a negative: at least two are wanted")
     train, evaluation = split(by_query, training.evaluation_queries, held_out_seed, training.negatives)
     fine_tuning.seed_everything(training.seed)
     encoder = build(backbone, start, training.dropout, attn_implementation=attention())
@@ -95,8 +93,6 @@ def distilled_encoder(queries: pd.DataFrame, store: Path, tokens: Path, backbone
 
     tokenizer, texts = backbone.tokenizer(), WholeTexts(tokens, store)
     rows: list[Any] = [*map(texts.at, range(len(texts))), *query_ids(tokenizer, list(queries["text"]), training.max_length)]
-    if len(rows) < 2:
-        raise ValueError(f"{len(rows)} texts: at least two are wanted, one to read and one to hold out")
     examples = {str(place): {"input_ids": wrapped(tokenizer, row, training.max_length)} for place, row in enumerate(rows)}
     train, evaluation = sides = fine_tuning.parted(examples, training.evaluation_texts, training.seed)
     fine_tuning.seed_everything(training.seed)

@@ -283,11 +283,8 @@ def architecture(spec: str) -> Any:
 
     name, *shape = spec.split("/")
     layers, dimensions, heads = map(int, shape) if shape else (BASE[0] // 2 if name == "DistilBERT" else BASE[0], *BASE[1:])
-    if name == "DistilBERT":  # other names for the same things
-        sizes = {"n_layers": layers, "dim": dimensions, "n_heads": heads, "hidden_dim": 4 * dimensions}
-    else:
-        sizes = {"num_hidden_layers": layers, "hidden_size": dimensions, "num_attention_heads": heads,
-                 "intermediate_size": 4 * dimensions}
+    sizes = {"num_hidden_layers": layers, "hidden_size": dimensions, "num_attention_heads": heads,
+             "hidden_dim" if name == "DistilBERT" else "intermediate_size": 4 * dimensions}
     if name in ("ALBERT", "ELECTRA"):
         sizes["embedding_size"] = min(FACTORISED, dimensions) if name == "ALBERT" else dimensions
     return AutoConfig.for_model(name.lower(), **sizes, **OWN[name])

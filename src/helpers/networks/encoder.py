@@ -12,6 +12,7 @@ from helpers.data import hub
 from helpers.data.windows import query_ids
 from helpers.errors import BadInput
 from helpers.networks.backbone import AS_TEXT, FILES, TRAINED_FROM, Backbone, attention, configuration, resolve
+from helpers.networks.backbone import build as without_pooler
 from helpers.networks.inference import mask_of, padded, run_batches
 from helpers.registry import Registry
 from helpers.steps import Step, kind, numerics
@@ -65,16 +66,11 @@ def build(backbone: Backbone, model: Path | None = None, dropout: float | None =
     The fine-tuned weights of `model` take the backbone's place; dropout is that of hidden states and attention, by default the
     configuration's, which `config` overrides.
     """
-    from transformers import AutoModel
-
     origin = backbone if model is None else Backbone("", str(model))
     if dropout is not None:
         known = configuration(origin)
         config |= {name: dropout for name in DROPOUTS if hasattr(known, name)}
-    built = origin.build(AutoModel, **config)
-    if getattr(built, "pooler", None) is not None:
-        built.pooler = None
-    return built
+    return without_pooler(origin, **config)
 
 
 def has_token_types(model: Any) -> bool:

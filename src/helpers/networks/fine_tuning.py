@@ -96,8 +96,11 @@ def by_name(function: Callable[..., Any]) -> Callable[..., Any]:
     return flattened
 
 
-def parted(examples: Mapping[str, Any], number: int, seed: int) -> tuple[list[Any], list[Any]]:
-    """The examples to learn from and, by their names, those that are held out: so many, at most a tenth, drawn with the seed."""
+def parted(examples: Mapping[str, Any], number: int, seed: int, what: str = "texts") -> tuple[list[Any], list[Any]]:
+    """The examples to learn from and, by their names, those that are held out: so many, at most a tenth, drawn with the seed.
+    ValueError for fewer than two; `what` says of what."""
+    if len(examples) < 2:
+        raise ValueError(f"{len(examples)} {what}: at least two are wanted, one to read and one to hold out")
     names = pd.Series(list(examples), dtype=object)
     apart = set(names.sample(n=min(number, max(1, len(names) // 10)), random_state=seed))
     return ([one for name, one in examples.items() if name not in apart],

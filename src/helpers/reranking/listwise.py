@@ -83,8 +83,7 @@ def listwise_cross_encoder(groups: pd.DataFrame, queries: pd.DataFrame, store: P
     read = len(data.train) * training.epochs  # groups, of which the first text is relevant, if there are labels
     finish(model, tokenizer, backbone, folder, log, {
         "pairs": read * data.size, "positives": read * int(groups["label"].iloc[0]),
-        "evaluation_pairs": len(data.held_out) * data.size},
-        {} if patience is None else early_stopping(log, patience))
+        "evaluation_pairs": len(data.held_out) * data.size, **({} if patience is None else early_stopping(log, patience))})
     if patience is not None:
         shutil.copytree(checkpoints / STOPPED, folder / STOPPED)
 
@@ -181,14 +180,14 @@ def early_stopping(log: list[dict[str, float]], patience: int) -> dict[str, int 
     return {"best_step": best_step, "stopped_at": None}
 
 
-def finish(model: Any, tokenizer: Any, backbone: Backbone, folder: Path, log: list[dict[str, float]], sizes: dict[str, int],
-           more: dict[str, Any]) -> None:
+def finish(model: Any, tokenizer: Any, backbone: Backbone, folder: Path, log: list[dict[str, float]],
+           facts: dict[str, Any]) -> None:
     """Keep weights, tokenizer and `log.json`."""
     trained = model.num_parameters(only_trainable=True)
     save(model, tokenizer, backbone, folder)
     (folder / "log.json").write_text(json.dumps({
-        **sizes, "steps": int(log[-1]["step"]), "parameters": model.num_parameters(), "trained_parameters": trained, "log": log,
-        **more}, indent=1))
+        **facts, "steps": int(log[-1]["step"]), "parameters": model.num_parameters(), "trained_parameters": trained,
+        "log": log}, indent=1))
 
 
 def save(model: Any, tokenizer: Any, backbone: Backbone, folder: Path) -> None:
@@ -288,7 +287,7 @@ def pointwise_cross_encoder(pairs: pd.DataFrame, queries: pd.DataFrame, store: P
     log = fit(model, training, learned, loss_of, held_out_loss, checkpoints)
     finish(model, tokenizer, backbone, folder, log, {
         "pairs": len(learned) * training.epochs, "positives": int(labels[learned].sum()) * training.epochs,
-        "evaluation_pairs": len(watched)}, {})
+        "evaluation_pairs": len(watched)})
 
 
 def as_inputs(pairs: pd.DataFrame, queries: pd.DataFrame, tokens: WindowTokens, tokenizer: Any,

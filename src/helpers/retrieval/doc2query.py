@@ -82,10 +82,8 @@ def query_writer(pairs: pd.DataFrame, store: Path, start: Path, training: Passag
     examples = {str(doc_id): [example(tokenizer, content(texts[str(doc_id)]), query, training.max_length, query_length)
                               for query in own]
                 for doc_id, own in pairs.groupby("doc_id", sort=False)["text"]}
-    if len(examples) < 2:
-        raise ValueError(f"{len(examples)} texts have queries: at least two are wanted")
-    train, evaluation = ([one for own in part for one in own]
-                         for part in fine_tuning.parted(examples, training.evaluation_passages, training.seed))
+    train, evaluation = ([one for own in part for one in own] for part in fine_tuning.parted(
+        examples, training.evaluation_passages, training.seed, "texts have queries"))
     fine_tuning.seed_everything(training.seed)
     model = writer(start, training.dropout)
     trainer = fine_tuning.trained(

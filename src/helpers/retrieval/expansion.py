@@ -18,7 +18,7 @@ from helpers.networks.backbone import Backbone
 from helpers.networks.fine_tuning import by_name
 from helpers.retrieval import java
 from helpers.retrieval.indexes import analysed, build
-from helpers.retrieval.term_weights import PassageTraining, content
+from helpers.retrieval.term_weights import PassageTraining, content, write_lines
 from helpers.steps import step
 
 QUERIES = "queries.jsonl"
@@ -63,11 +63,10 @@ def word_expansion(passages: Path, store: Path, queries: pd.DataFrame, qrels: pd
 
     words = vocabulary(backbone.tokenizer())
     asked = asked_words(queries, relevant_places(store, queries, qrels, min_relevance), words)
-    if len(asked) < 2:
-        raise ValueError(f"{len(asked)} relevant passages have queries of known words: at least two are wanted")
     vectors = np.load(passages / VECTORS, mmap_mode="r")
     examples = {str(place): {"vector": np.array(vectors[place]), "words": counts} for place, counts in asked.items()}
-    train, evaluation = sides = fine_tuning.parted(examples, training.evaluation_passages, training.seed)
+    train, evaluation = sides = fine_tuning.parted(examples, training.evaluation_passages, training.seed,
+                                                   "relevant passages have queries of known words")
     fine_tuning.seed_everything(training.seed)
     model = expansion_network(word_embeddings(backbone, list(words["piece"])), vectors.shape[1], training.dropout)
     trainer = fine_tuning.trained(
@@ -178,15 +177,16 @@ def expansion_words(model: Path, passages: Path, store: Path, words: int, *, fol
     weights, table = load_file(model / WEIGHTS), json.loads((model / WORDS).read_text())
     network = expansion_network(weights["embeddings"], weights["transform.weight"].shape[1])
     network.load_state_dict(weights)
-    vectors, texts = np.load(passages / VECTORS, mmap_mode="r"), iter(Texts(store))
-    with open(folder / QUERIES, "w", encoding="utf-8") as lines, torch.inference_mode():
-        for start in range(0, len(vectors), CHUNK):
-            chunk = list(islice(texts, CHUNK))
-            scores = network.eval().scores(torch.tensor(vectors[start:start + len(chunk)])).numpy()
-            terms = java.call(analysed, [content(text) for text in chunk])
-            for text, row in zip(chunk, scores, strict=True):
-                added = lacking(row, table["word"], table["term"], set(terms[content(text)]), words)
-                lines.write(json.dumps({"id": text.doc_id, "queries": [" ".join(added)]}) + "\n")
+    vectors = iter(np.load(passages / VECTORS, mmap_mode="r"))
+
+    def added(texts: list[str]) -> list[list[str]]:
+        scores = network.eval().scores(torch.tensor(np.stack(list(islice(vectors, len(texts)))))).numpy()
+        terms = java.call(analysed, texts)
+        return [[" ".join(lacking(row, table["word"], table["term"], set(terms[text]), words))]
+                for text, row in zip(texts, scores, strict=True)]
+
+    with torch.inference_mode():
+        write_lines(store, added, CHUNK, folder / QUERIES, "queries")
 
 
 def lacking(scores: np.ndarray, words: Sequence[str], terms: Sequence[str], has: Container[str], most: int) -> list[str]:

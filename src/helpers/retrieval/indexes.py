@@ -1,6 +1,5 @@
 """Lucene indexes of texts, of their first pieces and of windows, built here or by others."""
 
-import difflib
 import functools
 import json
 import tarfile
@@ -117,7 +116,6 @@ class Description:
     url: str  # where the archive is
     md5: str  # of the archive
     compressed_size: int  # its bytes
-    documents: int  # in the index
 
     @property
     def archive(self) -> Path:
@@ -131,19 +129,17 @@ class Description:
 
 def describe(name: str) -> Description:
     """The description of an index, from the Anserini jar: no network; BadInput if Anserini has none of that name."""
-    known = _descriptions()
-    if name not in known:
-        near = difflib.get_close_matches(name, known, n=3, cutoff=0.5) or sorted(known)[:3]
-        raise BadInput(f"Anserini has no inverted index {name!r}", mend=f"is it {', '.join(near)}?")
-    return known[name]
+    if name not in _descriptions():
+        raise BadInput(f"Anserini has no inverted index {name!r}", file=TABLE, mend="write the name that this Anserini gives it")
+    return _descriptions()[name]
 
 
 @functools.cache
 def _descriptions() -> dict[str, Description]:
     with zipfile.ZipFile(java.anserini_jar()) as jar:
         entries = [entry for member in jar.namelist() if fnmatch(member, DESCRIPTIONS) for entry in json.loads(jar.read(member))]
-    return {entry["name"]: Description(entry["name"], entry["filename"], entry["urls"][0], entry["md5"], entry["compressed_size"],
-                                       entry["documents"]) for entry in entries}
+    return {entry["name"]: Description(entry["name"], entry["filename"], entry["urls"][0], entry["md5"], entry["compressed_size"])
+            for entry in entries}
 
 
 def index_names(collection: str, unit: str) -> tuple[str, str] | None:
@@ -176,7 +172,7 @@ def prebuilt_index(name: str, md5: str, *, folder: Path) -> None:
     """One of Anserini's indexes, whose archive has that digest, fetched, checked and unpacked.
 
     NetworkNeeded, if the archive is not there and cannot be fetched; BadInput, if Anserini knows another index by that name, or
-    what is in the archive is not that index.
+    the archive is another one.
     """
     description = describe(name)
     if description.md5 != md5:
@@ -185,23 +181,11 @@ def prebuilt_index(name: str, md5: str, *, folder: Path) -> None:
     archive = description.fetch()
     downloads.check_room(folder, description.compressed_size, f"the unpacked index {name}")  # Lucene's files hardly pack
     unpack(archive, folder)
-    documents = java.call(documents_of, folder)
-    if documents != description.documents:
-        raise BadInput(f"{documents:,} documents, not {description.documents:,}", file=archive, mend="remove it and call again")
 
 
 def unpack(archive: Path, folder: Path) -> None:
-    """Unpack the index in an archive, a flat folder of plain files, so that its files lie directly in `folder`.
-
-    BadInput for anything else, paths that lead out of the folder above all.
-    """
+    """Unpack the plain files in the archive of an index, so that they lie directly in `folder`, wherever they lay before."""
     with tarfile.open(archive, "r|gz") as members:
         for member in members:
-            path = PurePosixPath(member.name)
-            if member.isdir() and ".." not in path.parts:
-                continue
-            target = folder / path.name
-            if not member.isfile() or path.is_absolute() or ".." in path.parts or len(path.parts) > 2 or target.exists():
-                raise BadInput(f"{member.name!r} does not belong into the archive of an index", file=archive,
-                               mend="remove the archive and fetch it again")
-            members.extract(member.replace(name=path.name), folder, filter="data")
+            if member.isfile():
+                members.extract(member.replace(name=PurePosixPath(member.name).name), folder, filter="data")

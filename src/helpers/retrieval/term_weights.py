@@ -125,9 +125,8 @@ def deepct(targets: pd.DataFrame, store: Path, backbone: Backbone, training: Pas
                for doc_id, group in targets.groupby("doc_id", sort=False)}
     examples = {doc_id: example(tokenizer, content(texts[doc_id]), recall, training.max_length)
                 for doc_id, recall in recalls.items()}
-    if len(examples) < 2:
-        raise ValueError(f"{len(examples)} relevant passages have words: at least two are wanted")
-    train, evaluation = sides = fine_tuning.parted(examples, training.evaluation_passages, training.seed)
+    train, evaluation = sides = fine_tuning.parted(examples, training.evaluation_passages, training.seed,
+                                                   "relevant passages have words")
     fine_tuning.seed_everything(training.seed)  # before the output layer is made
     model = backbone.build(AutoModelForTokenClassification, num_labels=1, hidden_dropout_prob=training.dropout,
                            attention_probs_dropout_prob=training.dropout, attn_implementation=attention())

@@ -46,9 +46,7 @@ class BiEncoder(BiEncoderTraining):
     unit: str = "passage"  # `passage` or `document`, read as one text
     splits: tuple[str, ...] = ("train",)  # their splits
     queries: int = 0  # how many of each split, 0 for all
-    k1: float = K1  # of the BM25 run that negatives come from
-    b: float = B  # likewise
-    candidates: int = 40  # passages of that run a query
+    candidates: int = 40  # passages a query of the ranking that negatives come from
     backbone: str = "packaged"
     _: KW_ONLY
     learning_rate: float = 2e-5
@@ -87,7 +85,7 @@ class BiEncoder(BiEncoderTraining):
         """The draws: a relevant passage a query, and its negatives (at least one, for the accuracy)."""
         bed = self.bed
         run = random_texts(bed.query_step, bed.store, self.candidates, self._data_seed) if self.negatives_from == RANDOM \
-            else bed.candidates(self.k1, self.b, self.candidates, self.negatives_from)
+            else bed.candidates(K1, B, self.candidates, self.negatives_from)
         run = candidates_with_positives(run, bed.qrels_step, bed.store, self.candidates, bed.min_relevance)
         negatives = max(1, self.negatives)
         if self.denoised_by is not None:

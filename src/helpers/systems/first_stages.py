@@ -44,14 +44,14 @@ from helpers.systems.testbed import SplitTestbed, Testbed
 
 @dataclass(frozen=True, kw_only=True)
 class Lexical:
-    """BM25 over what `index` gives."""
+    """BM25 over what `index` gives: here the texts as they are."""
 
     k1: float = K1
     b: float = B
 
     def index(self, bed: Testbed) -> Step:
         """The Lucene index of a testbed's texts."""
-        raise NotImplementedError
+        return bed.index
 
     def run(self, bed: Testbed, depth: int) -> Step:
         """BM25 over that index."""
@@ -60,15 +60,6 @@ class Lexical:
     def timed(self, bed: Testbed) -> dict[str, Any]:
         """Its settings for `costs.latency.latencies`."""
         return {"index": self.index(bed), "k1": self.k1, "b": self.b}
-
-
-@dataclass(frozen=True)
-class BM25(Lexical):
-    """BM25 over the texts as they are."""
-
-    def index(self, bed: Testbed) -> Step:
-        """The testbed's own index."""
-        return bed.index
 
 
 BATCH = 16  # texts that queries are generated for at a time
@@ -289,7 +280,7 @@ class FirstStages:
 
 
 STAGES: Registry[Callable[[FirstStages], Lexical | BiEncoder]] = Registry("first stage", {
-    "bm25": lambda recipes: BM25(),
+    "bm25": lambda recipes: Lexical(),
     "doc2query": lambda recipes: recipes.doc2query,  # BM25 over passages with queries that a model of the book generates
     "doctttttquery": lambda recipes: recipes.generated,  # BM25 over passages with generated queries; needs a generator
     "expansion": lambda recipes: recipes.expansion,  # BM25 over passages with the words that a small model expects in queries

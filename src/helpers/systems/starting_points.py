@@ -24,7 +24,7 @@ from helpers.errors import BadInput
 from helpers.networks import backbone
 from helpers.networks.fine_tuning import Trained
 from helpers.pretraining.masking import corpus
-from helpers.pretraining.training import MaskedTraining, cls_attention, cls_cosines, pretrained
+from helpers.pretraining.training import MaskedTraining, pretrained
 from helpers.registry import Registry
 from helpers.steps import Step
 from helpers.systems.testbed import SplitTestbed
@@ -73,17 +73,9 @@ class Pretraining(Trained, MaskedTraining):
             return SplitTestbed(name, self.unit, (self.articles,)).store
         return text_store(source.part("texts", self.unit))
 
-    def cosines(self, sample: int) -> Step:
-        """How far its [CLS] states of a sample of what it read tell texts apart."""
-        return self.measured(cls_cosines, sample, self.model)
-
-    def attention(self, sample: int, weights: Step | None) -> Step:
-        """Where [CLS] looks in a sample of what it read, with other weights, too, so that all are compared on the same texts;
-        None for the backbone's own."""
-        return self.measured(cls_attention, sample, weights)
-
     def measured(self, how: Callable[..., Step], sample: int, weights: Step | None) -> Step:
-        """What a measurement says of weights on a sample of what it read."""
+        """What `cls_cosines` or `cls_attention` says of [CLS] in a sample of what it read: with its own weights or with others,
+        so that all are compared on the same texts; None for the backbone's."""
         read = self.model.arguments
         return how(read["texts"], read["store"], read["tokens"], read["backbone"], sample, self.max_length, 1, weights)
 
