@@ -9,6 +9,12 @@ from dry_steps import write_page
 from helpers.errors import BadInput
 from helpers.pages import carried
 from helpers.pages.carried import System
+from helpers.retrieval.fusion import z_scored
+from helpers.systems.evaluated import kind_of, trainings
+from helpers.systems.first_stages import first_stages
+from helpers.systems.recipe import document_reader, recipe
+from helpers.systems.rerankers import NextSentence, PointwiseReranker
+from helpers.systems.testbed import Testbed
 
 
 def made(name, *means, kind="re-rankers of passages", key=""):
@@ -45,3 +51,14 @@ def test_a_training_counts_once_where_it_has_most_seeds_and_kinds_apart(kinds):
 def test_one_seed_says_nothing_of_noise(kinds):
     with pytest.raises(BadInput, match="no system with two seeds"):
         kinds(one=[made("x", 0.3)])
+
+
+def test_a_training_is_of_a_kind_by_what_it_trains_and_from_where():
+    bed, stages = Testbed("almanac", "passage"), first_stages()
+    runs = {name: stages.run(name, bed, 10) for name in ("bm25", "deepct", "repbert")}
+    steps = {"re-rankers of passages": recipe().model, "re-rankers of documents": document_reader().model,
+             "re-rankers of documents, pairs new to the start": PointwiseReranker(start=NextSentence()).model,
+             "BM25 over learned texts": runs["deepct"], "bi-encoders": runs["repbert"], "": runs["bm25"]}
+    assert {kind: kind_of(step) for kind, step in steps.items()} == {kind: kind for kind in steps}
+    merged = z_scored(runs["repbert"], runs["deepct"], 10, 0.5)
+    assert kind_of(merged) == "bi-encoders" and kind_of(merged, trainings(runs["repbert"])) == "BM25 over learned texts"

@@ -17,7 +17,7 @@ PRETRAINING = "pretrained"
 AGGREGATION = "parade"
 WARM_UP = "teacher_groups"  # of a start that has judged pairs
 CROSS_ENCODERS = {"listwise_cross_encoder", "pointwise_cross_encoder", "distilled_cross_encoder"}
-BI_ENCODERS = {"bi_encoder", "distilled_encoder", "predicted_similarity", "triplet_accuracy"}  # or what trains one and measures it
+BI_ENCODERS = {"bi_encoder", "distilled_encoder", "predicted_similarity", "triplet_accuracy"}  # the last two train and measure
 LEXICAL = "BM25 over learned texts"
 OTHER_KINDS = {"query_writer": LEXICAL, "word_expansion": LEXICAL, "deepct": LEXICAL, PRETRAINING: "pre-training alone"}
 
