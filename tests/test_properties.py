@@ -1,0 +1,94 @@
+"""What holds of any input: recipes, fused runs, drift, and values as they are kept."""
+
+import math
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from helpers.data.runs import COLUMNS, ranked, read_trec, to_trec
+from helpers.retrieval.fusion import alternating, reciprocal_rank, weighted_sum
+from helpers.steps import recipe, registry
+from press.record import drift_of
+
+settings.register_profile("book", derandomize=True, deadline=None, database=None, max_examples=30)
+settings.load_profile("book")
+
+NAMES = st.text(min_size=1, max_size=8).filter(lambda name: name not in ("step", "data"))
+FINITE = st.floats(allow_nan=False, allow_infinity=False)
+PLAIN = st.none() | st.booleans() | st.integers(-2**63, 2**63 - 1) | FINITE | st.text()
+JSON = st.recursive(PLAIN, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=3), max_leaves=8)
+RECIPES = st.recursive(
+    st.builds(lambda digest: {"data": ["texts"], "collection": "c", "digest": digest}, st.sampled_from("abc")),
+    lambda part: st.builds(lambda name, arguments: {"step": name, "version": 1, "arguments": arguments}, st.sampled_from("stu"),
+                           st.dictionaries(NAMES, part | st.lists(part, max_size=2) | JSON, max_size=3)),
+    max_leaves=8).filter(lambda part: "step" in part)
+IDS = st.text(st.characters(codec="utf-8", exclude_categories=("C", "Z")), min_size=1, max_size=4)
+RUNS = st.dictionaries(st.tuples(IDS, IDS), FINITE, max_size=12).map(lambda scores: ranked(pd.DataFrame(
+    [(query, doc, score) for (query, doc), score in scores.items()], columns=COLUMNS)))
+LISTS = st.lists(st.sampled_from("abcdef"), unique=True, max_size=6).map(lambda docs: pd.DataFrame(
+    [("q", doc, -float(place)) for place, doc in enumerate(docs)], columns=COLUMNS))
+
+
+def reordered(value):
+    """The same with every dictionary's names in the opposite order."""
+    if isinstance(value, dict):
+        return {name: reordered(value[name]) for name in reversed(value)}
+    return [reordered(item) for item in value] if isinstance(value, list) else value
+
+
+@given(RECIPES)
+def test_a_recipe_survives_folding_and_its_key_knows_no_order_of_names(whole):
+    assert recipe.unfolded(recipe.folded(whole)) == whole
+    assert recipe.key_of(whole) == recipe.key_of(reordered(whole)) != recipe.key_of({**whole, "version": 2})
+
+
+@given(LISTS, LISTS, st.integers(1, 12), st.floats(0, 1))
+def test_a_fused_run_has_each_document_of_either_once_best_first(first, second, depth, weight):
+    either = {*first["doc_id"], *second["doc_id"]}
+    for fused in (alternating(first, second, depth), reciprocal_rank(first, second, depth),
+                  weighted_sum(first, second, weight, depth)):
+        docs = fused["doc_id"].tolist()
+        assert len(docs) == len(set(docs)) == min(depth, len(either)) and set(docs) <= either
+        assert fused["score"].is_monotonic_decreasing
+    assert alternating(first, second, depth)["doc_id"].tolist()[:1] == [*first["doc_id"], *second["doc_id"]][:1]
+    swapped = reciprocal_rank(second, first, depth)
+    pd.testing.assert_frame_equal(reciprocal_rank(first, second, depth), swapped)
+
+
+@given(JSON, JSON)
+def test_drift_is_zero_from_a_value_to_itself_and_the_same_both_ways(one, other):
+    assert drift_of(one, one) == 0
+    assert drift_of(one, other) == drift_of(other, one) >= 0
+
+
+@given(RUNS)
+def test_a_run_is_the_same_after_a_file_and_a_score_of_single_precision_in_that(run):
+    with tempfile.TemporaryDirectory() as folder:
+        registry.FORMS["run"].save(run, Path(folder))
+        (Path(folder) / "run.trec").write_text(to_trec(run), encoding="utf-8")
+        for back in (registry.FORMS["run"].load(Path(folder)), read_trec(Path(folder) / "run.trec")):
+            assert back[COLUMNS[:2]].to_numpy().tolist() == run[COLUMNS[:2]].to_numpy().tolist()
+            assert all(a == b or np.float32(a) == np.float32(b) == b for a, b in zip(back["score"], run["score"], strict=True))
+
+
+@pytest.mark.parametrize(("form", "values"), [
+    ("json", JSON), ("table", st.lists(st.floats(), max_size=9).map(lambda own: pd.DataFrame({"x": own}, dtype="float64"))),
+    ("table", st.lists(st.text(), max_size=9).map(lambda own: pd.DataFrame({"text": own}, dtype="str")))])
+def test_a_value_is_the_same_after_a_file(form, values):
+    @given(values)
+    def kept(value):
+        with tempfile.TemporaryDirectory() as folder:
+            registry.FORMS[form].save(value, Path(folder))
+            back = registry.FORMS[form].load(Path(folder))
+        if form == "json":
+            assert repr(back) == repr(value)  # 1, 1.0 and True are equal, what they look like is not
+        else:
+            pd.testing.assert_frame_equal(back, value, check_exact=True)
+            assert [math.copysign(1, one) for one in back.get("x", [])] == [math.copysign(1, one) for one in value.get("x", [])]
+
+    kept()
