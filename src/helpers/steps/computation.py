@@ -41,12 +41,6 @@ class Step:
         step._recorded_too = not only
         return step
 
-    def again(self, **changes: Any) -> "Step":
-        """The step with some other arguments, whose recorded value is not used."""
-        if unknown := sorted(set(changes) - set(self.arguments)):
-            raise TypeError(f"{self.name} has no argument {unknown[0]!r}")
-        return Step(self.definition, self.arguments | changes).here()
-
     def recipe(self) -> dict[str, Any]:
         """The plain description from which `rebuild` makes the step again."""
         return self._recipe
