@@ -48,20 +48,15 @@ def per_query(run: pd.DataFrame, qrels: pd.DataFrame, names: list[str], min_rele
         raise ValueError(f"{len(unjudged)} queries have no judgments, {sorted(unjudged)[0]!r} among them")
     judged = qrels[qrels["query_id"].isin(set(reported))]
     judged = judged if every_grade else gaining(judged, min_relevance)
-    columns: dict[Measure, list[str]] = {}
-    for name in names:
-        columns.setdefault(parse(name, min_relevance), []).append(name)
-    seen = run if (depth := deepest(columns)) is None else cut(run, depth)
+    measures = {name: parse(name, min_relevance) for name in names}
+    seen = run if (depth := deepest(measures.values())) is None else cut(run, depth)
     # as 0: for a query that has only grades below 0, trec_eval writes outside its memory
     grades = by_document(judged.assign(relevance=judged["relevance"].clip(lower=0)), "relevance")
     # whatever a provider does with ties, these scores keep the run's own order
     places = by_document(seen.assign(score=-ranks(seen).astype(float)), "score")
-    values = {name: dict.fromkeys(reported, 0.0) for name in names}
-    for metric in ir_measures.iter_calc(list(columns), grades, places):
-        for name in columns[metric.measure]:
-            if metric.query_id in values[name]:
-                values[name][metric.query_id] = float(metric.value)
-    return pd.DataFrame({name: [column[query] for query in reported] for name, column in values.items()},
+    values = {(metric.measure, metric.query_id): metric.value
+              for metric in ir_measures.iter_calc(set(measures.values()), grades, places)}
+    return pd.DataFrame({name: [values.get((measure, query), 0.0) for query in reported] for name, measure in measures.items()},
                         index=pd.Index(reported, name="query_id"), columns=names, dtype=float)
 
 
