@@ -16,7 +16,6 @@ from helpers.steps import cluster, digests, ledger, numerics, processes, recipe,
 from helpers.steps.recorded import Recorded
 from helpers.steps.store import Entry, Store
 
-ASKING = {cluster.VARIABLE: None, "BOOK_LEDGER": None}  # unset on a worker: what is missing is computed there; who asks notes it
 # of an input's manifest: enough to add up the cost of a lineage without the input itself
 SUMMARY = ("step", "key", "seconds", "finished", "numerics", "inputs")
 
@@ -287,7 +286,7 @@ def work(task: dict[str, Any], below: Sequence[None] = ()) -> None:
             name and key of those that it is to be joined from.
         below: what the tasks gave for which Dask waits, nothing: their values are in the store.
     """
-    numerics.settle({**task["settings"], **ASKING})
+    numerics.settle({**task["settings"], cluster.VARIABLE: None})  # what is missing is computed here
     for module in task["modules"]:
         importlib.import_module(module)
     try:
