@@ -115,12 +115,3 @@ def test_an_evaluation_looks_up_its_comparisons(facts):
     assert list(systems["good"].seed_means["spearman"]) == result["systems"]["good"]["seeds"]
     with pytest.raises(ValueError, match="one step"):
         systems["good"].against(correlations(Value(result))["poor"].__class__("x", None, None, None, facts={}))
-
-
-def test_a_mixture_of_ranks_correlates_as_if_it_had_been_made():
-    random = np.random.default_rng(3)
-    kept, taken, true = (random.integers(1, 9, 30).astype(float) for _ in range(3))
-    flipped = random.random((20, 30)) < 0.5
-    made = rc.correlation(np.where(flipped, taken, kept), np.broadcast_to(true, flipped.shape))
-    assert rc.mixed(kept, taken, flipped.astype(float), true) == pytest.approx(made, abs=1e-12)
-    assert rc.mixed(np.full(30, 7.0), np.full(30, 7.0), flipped.astype(float), true).tolist() == [0.0] * 20

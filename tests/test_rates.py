@@ -93,8 +93,8 @@ def test_a_recorded_time_is_checked_by_a_short_measurement(own_store):
     assert shown.data == {SPOT_CHECK: toy_seconds(["a"], 1).key}
     assert "no order" not in shown.html  # twice, and not more
     assert "differs from its recorded one 2.0 times" in spot_check(timing, dict, "seconds", names=["b"], rounds=1).html
-    with pytest.raises(TypeError, match="toy_seconds has no argument 'sizes'"):
-        timing.again(sizes=[])
+    with pytest.raises(TypeError, match="unexpected keyword argument 'sizes'"):
+        spot_check(timing, dict, "seconds", sizes=[])
 
 
 def test_where_the_times_are_of_this_machine_nothing_is_measured_again(own_store):

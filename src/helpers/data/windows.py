@@ -152,11 +152,6 @@ def text_statistics(store: Path, words: int, overlap: int) -> dict[str, Any]:
             "lengths": {str(n): lengths[n] for n in sorted(lengths)}}
 
 
-def lengths_of(statistics: dict[str, Any]) -> dict[int, int]:
-    """The `lengths` with whole numbers as keys (JSON made texts of them)."""
-    return {int(n): count for n, count in statistics["lengths"].items()}
-
-
 SHARE = 0.5  # a window holds a passage if it has at least this share of its words
 
 
@@ -173,9 +168,9 @@ def answer_windows(documents: Path, passages: Path, document_qrels: pd.DataFrame
     Returns:
         Columns query_id, window_id; a passage that stands in no relevant document of its query gives no row.
     """
-    texts, parts = Texts(documents), Texts(passages)
-    rows = [(query, window) for query, document, passage in relevant_pairs(document_qrels, passage_qrels, min_relevance)
-            for window in holding(texts[document], parts[passage].body, words, overlap)]
+    rows = [(query, window)
+            for query, document, start, length in found(documents, passages, document_qrels, passage_qrels, min_relevance)
+            for window in holding(document, start, length, words, overlap)]
     return pd.DataFrame(rows, columns=["query_id", "window_id"]).drop_duplicates(ignore_index=True)
 
 
@@ -188,44 +183,37 @@ def answer_positions(documents: Path, passages: Path, document_qrels: pd.DataFra
         Columns query_id, doc_id, begins (words of title and body before it), length (its words), words (the document's, title
         included). A passage that stands in no relevant document of its query gives no row.
     """
-    texts, parts = Texts(documents), Texts(passages)
-    rows: list[tuple[str, str, int, int, int]] = []
-    for query, doc_id, passage in relevant_pairs(document_qrels, passage_qrels, min_relevance):
-        title, body, piece = texts[doc_id].title.split(), texts[doc_id].body.split(), parts[passage].body.split()
-        start = find(body, piece)
-        if start is not None:
-            rows.append((query, doc_id, len(title) + start, len(piece), len(title) + len(body)))
+    rows = [(query, text.doc_id, len(text.title.split()) + start, length, len(f"{text.title} {text.body}".split()))
+            for query, text, start, length in found(documents, passages, document_qrels, passage_qrels, min_relevance)]
     places = pd.DataFrame(rows, columns=["query_id", "doc_id", "begins", "length", "words"])
     return places.sort_values("begins", kind="stable").drop_duplicates(["query_id", "doc_id"]).sort_index(ignore_index=True)
 
 
-def relevant_pairs(document_qrels: pd.DataFrame, passage_qrels: pd.DataFrame,
-                   min_relevance: int) -> Iterator[tuple[str, str, str]]:
-    """Every query with each of its relevant documents and each of its relevant passages, whether that stands in it or not."""
-    passages, documents = (qrels.loc[qrels["relevance"] >= min_relevance, ["query_id", "doc_id"]]
-                           for qrels in (passage_qrels, document_qrels))
-    pairs = passages.merge(documents, on="query_id", suffixes=("_passage", "_document"))
-    return zip(pairs["query_id"], pairs["doc_id_document"], pairs["doc_id_passage"], strict=True)
+def found(documents: Path, passages: Path, document_qrels: pd.DataFrame, passage_qrels: pd.DataFrame,
+          min_relevance: int) -> Iterator[tuple[str, Text, int, int]]:
+    """Every query with each of its relevant documents in which a relevant passage of it stands: the word of the body where that
+    begins, and its length in words."""
+    texts, parts = Texts(documents), Texts(passages)
+    relevant, holders = (qrels.loc[qrels["relevance"] >= min_relevance, ["query_id", "doc_id"]]
+                         for qrels in (passage_qrels, document_qrels))
+    pairs = relevant.merge(holders, on="query_id", suffixes=("_passage", "_document"))
+    for query, passage, document in pairs.itertuples(index=False):
+        text, piece = texts[document], parts[passage].body.split()
+        body, length = text.body.split(), len(piece)
+        starts = range(len(body) - length + 1) if piece else ()
+        if (start := next((start for start in starts if body[start:start + length] == piece), None)) is not None:
+            yield query, text, start, length
 
 
-def holding(document: Text, passage: str, words: int, overlap: int) -> list[str]:
-    """The ids of the document's windows that hold at least half of a passage of its body; none if it is not in there."""
-    title, piece = document.title.split(), passage.split()
-    span = find(document.body.split(), piece)
-    if span is None:
-        return []
+def holding(document: Text, begin: int, length: int, words: int, overlap: int) -> list[str]:
+    """The ids of the document's windows that hold at least half of `length` words of its body from `begin` on."""
+    title = document.title.split()
     window_ids, start = [], 0
     for window in windows(document, words, overlap):
         shown = window.text.split()
         size = len(shown) - (len(title) if shown[:len(title)] == title else 0)  # a long title is left out of all windows
-        shared = min(start + size, span + len(piece)) - max(start, span)
-        if shared >= SHARE * len(piece):
+        shared = min(start + size, begin + length) - max(start, begin)
+        if shared >= SHARE * length:
             window_ids.append(window.window_id)
         start += size - overlap
     return window_ids
-
-
-def find(body: list[str], piece: list[str]) -> int | None:
-    """Where a sequence of words begins in a body, None if it is empty or not there."""
-    starts = range(len(body) - len(piece) + 1) if piece else ()
-    return next((start for start in starts if body[start:start + len(piece)] == piece), None)

@@ -55,10 +55,10 @@ def by_query(scores: pd.DataFrame, qrels: pd.DataFrame, split_of: Callable[[str]
     """
     judged = pd.MultiIndex.from_frame(qrels[["query_id", "doc_id"]])
     rows = scores[~pd.MultiIndex.from_frame(scores[["query_id", "doc_id"]]).isin(judged)]
-    split = split_by_text(rows["doc_id"], split_of)
+    split = rows["doc_id"].map(split_of)
     centred = rows["score"] - rows.groupby("query_id")["score"].transform("mean")
     columns = {"all": np.ones(len(rows)), "squares": centred**2}
-    for name, side in (("seen", split == "train"), ("neither", np.isin(split, NEITHER[queries_of]))):
+    for name, side in (("seen", split == "train"), ("neither", split.isin(NEITHER[queries_of]))):
         columns |= {name: side.astype(float), f"{name}_score": rows["score"].where(side, 0.0),
                     f"{name}_lead": centred.where(side, 0.0)}
     return pd.DataFrame(columns, index=rows.index).groupby(rows["query_id"], sort=False).sum()
@@ -77,9 +77,4 @@ def without_rivals(run: pd.DataFrame, qrels: pd.DataFrame, split_of: Callable[[s
     """The run without texts of train articles that do not answer their query: none that is left was seen."""
     relevant = pd.MultiIndex.from_frame(qrels.loc[qrels["relevance"] >= min_relevance, ["query_id", "doc_id"]])
     answers = pd.MultiIndex.from_frame(run[["query_id", "doc_id"]]).isin(relevant)
-    return run[answers | (split_by_text(run["doc_id"], split_of) != "train")].reset_index(drop=True)
-
-
-def split_by_text(doc_ids: pd.Series, split_of: Callable[[str], str]) -> np.ndarray:
-    """The split of each text's article; a text that many queries have is asked for once."""
-    return doc_ids.map({text: split_of(text) for text in doc_ids.unique()}).to_numpy(dtype=object)
+    return run[answers | (run["doc_id"].map(split_of) != "train")].reset_index(drop=True)

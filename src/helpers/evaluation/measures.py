@@ -48,16 +48,15 @@ def per_query(run: pd.DataFrame, qrels: pd.DataFrame, names: list[str], min_rele
         raise ValueError(f"{len(unjudged)} queries have no judgments, {sorted(unjudged)[0]!r} among them")
     judged = qrels[qrels["query_id"].isin(set(reported))]
     judged = judged if every_grade else gaining(judged, min_relevance)
-    columns: dict[Measure, list[str]] = {}
-    for name in names:
-        columns.setdefault(parse(name, min_relevance), []).append(name)
-    seen = run if (depth := deepest(columns)) is None else cut(run, depth)
-    values = {name: dict.fromkeys(reported, 0.0) for name in names}
-    for metric in ir_measures.iter_calc(list(columns), graded(judged), placed(seen)):
-        for name in columns[metric.measure]:
-            if metric.query_id in values[name]:
-                values[name][metric.query_id] = float(metric.value)
-    return pd.DataFrame({name: [column[query] for query in reported] for name, column in values.items()},
+    measures = {name: parse(name, min_relevance) for name in names}
+    seen = run if (depth := deepest(measures.values())) is None else cut(run, depth)
+    # as 0: for a query that has only grades below 0, trec_eval writes outside its memory
+    grades = by_document(judged.assign(relevance=judged["relevance"].clip(lower=0)), "relevance")
+    # whatever a provider does with ties, these scores keep the run's own order
+    places = by_document(seen.assign(score=-ranks(seen).astype(float)), "score")
+    values = {(metric.measure, metric.query_id): metric.value
+              for metric in ir_measures.iter_calc(set(measures.values()), grades, places)}
+    return pd.DataFrame({name: [values.get((measure, query), 0.0) for query in reported] for name, measure in measures.items()},
                         index=pd.Index(reported, name="query_id"), columns=names, dtype=float)
 
 
@@ -67,23 +66,12 @@ def deepest(measures: "Iterable[Measure]") -> int | None:
     return None if None in cutoffs else max(cutoffs, default=0)
 
 
-def graded(qrels: pd.DataFrame) -> dict[str, dict[str, int]]:
-    """Judgments as ir_measures' providers want them, made once for all of them: by query, then by document. Grades below 0
-    gain nothing and count nowhere, as 0: trec_eval writes outside its memory for a query that has no other."""
-    grades: dict[str, dict[str, int]] = {}
-    columns = (qrels[name].tolist() for name in ("query_id", "doc_id", "relevance"))
-    for query, document, grade in zip(*columns, strict=True):
-        grades.setdefault(query, {})[document] = max(grade, 0)
-    return grades
-
-
-def placed(run: pd.DataFrame) -> dict[str, dict[str, float]]:
-    """A ranked run likewise, with scores that keep its own order, whatever a provider does with ties."""
-    places: dict[str, dict[str, float]] = {}
-    for query, document in zip(run["query_id"].tolist(), run["doc_id"].tolist(), strict=True):
-        of_query = places.setdefault(query, {})
-        of_query[document] = float(-len(of_query))
-    return places
+def by_document(frame: pd.DataFrame, column: str) -> dict[str, dict[str, Any]]:
+    """A column as ir_measures' providers want it, made once for all of them: by query, then by document."""
+    values: dict[str, dict[str, Any]] = {}
+    for query, document, value in zip(*(frame[name].tolist() for name in ("query_id", "doc_id", column)), strict=True):
+        values.setdefault(query, {})[document] = value
+    return values
 
 
 def judged_queries(queries: pd.DataFrame, qrels: pd.DataFrame) -> list[str]:

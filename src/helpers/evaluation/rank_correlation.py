@@ -13,7 +13,6 @@ from helpers.steps import step
 RESAMPLES = 1_000  # each ranks all pairs anew
 EXCHANGES = 10_000  # a multiple of BATCH
 BATCH = 1_000  # rows of a random array at once
-TINY = 1e-12  # of the largest product of ranks: below it is rounding
 
 
 @step(version=1, form="json")
@@ -63,7 +62,8 @@ def rho(predicted: np.ndarray, truth: np.ndarray) -> float:
 
 
 def correlation(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Pearson's correlation of each row of one array with the same row of the other; 0 where one of them is constant."""
+    """Pearson's correlation of each row of one array with the same row of the other, or with its only one; 0 where one of them is
+    constant."""
     first, second = (rows - rows.mean(axis=1, keepdims=True) for rows in (first, second))
     size = np.sqrt((first**2).sum(axis=1) * (second**2).sum(axis=1))
     return np.divide((first * second).sum(axis=1), size, out=np.zeros(len(size)), where=size > 0)
@@ -95,26 +95,14 @@ def permutation_p(first: list[np.ndarray], second: list[np.ndarray], truth: np.n
     If both are equally good, it makes no difference whose rank a pair has.
     """
     ranks = [(stats.rankdata(a), stats.rankdata(b)) for a, b in zip(first, second, strict=True)]
-    true, generator = stats.rankdata(truth), np.random.default_rng(SEED)
+    true, generator = stats.rankdata(truth)[None], np.random.default_rng(SEED)
 
     def difference(flipped: np.ndarray) -> np.ndarray:
-        return np.mean([mixed(a, b, flipped, true) - mixed(b, a, flipped, true) for a, b in ranks], axis=0)
+        return np.mean([correlation(np.where(flipped, b, a), true) - correlation(np.where(flipped, a, b), true)
+                        for a, b in ranks], axis=0)
 
-    observed, beyond = abs(difference(np.zeros((1, len(true))))[0]), 0
+    observed, beyond = abs(difference(np.zeros(true.shape, bool))[0]), 0
     for _ in range(EXCHANGES // BATCH):
-        flipped = (generator.random((BATCH, len(true))) < 0.5).astype(float)
+        flipped = generator.random((BATCH, len(truth))) < 0.5
         beyond += int((np.abs(difference(flipped)) >= observed - 1e-12).sum())
     return (beyond + 1) / (EXCHANGES + 1)
-
-
-def mixed(kept: np.ndarray, taken: np.ndarray, flipped: np.ndarray, true: np.ndarray) -> np.ndarray:
-    """The correlation with the truth, (choices,), of values that are `taken` where `flipped` (choices, pairs) is 1, else `kept`;
-    0 where they are constant.
-
-    Sum, squares and products of a mixture are linear in the choice, so that no mixture has to be made.
-    """
-    centred = true - true.mean()
-    before, after = (np.stack([ranks, ranks**2, ranks * centred], axis=1) for ranks in (kept - kept.mean(), taken - kept.mean()))
-    sums, squares, products = (before.sum(axis=0) + flipped @ (after - before)).T
-    size = np.sqrt(np.maximum(squares - sums**2 / len(true), 0.0) * (centred**2).sum())
-    return np.divide(products, size, out=np.zeros(len(size)), where=size > TINY * len(true)**3)

@@ -9,10 +9,11 @@ page may rest on one comparison, and all comparisons see the same draws.
 
 import functools
 import math
-from collections.abc import Callable, Hashable, Sequence
+import pickle
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, ParamSpec, TypeVar
+from typing import ParamSpec, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -56,21 +57,16 @@ def first_groups(queries: int, first: int, permutations: int) -> np.ndarray:
 
 def remembered(function: Callable[P, T]) -> Callable[P, T]:
     """The same function, which computes its result once for the same arrays and settings; nobody may change that result."""
-    kept: dict[Hashable, T] = {}
+    kept: dict[bytes, T] = {}
 
     @functools.wraps(function)
     def once(*arguments: P.args, **settings: P.kwargs) -> T:
-        key = (*map(_content, arguments), *sorted(settings.items()))
+        key = pickle.dumps((arguments, settings))
         if key not in kept:
             kept[key] = function(*arguments, **settings)
         return kept[key]
 
     return once
-
-
-def _content(argument: Any) -> Hashable:
-    array = np.asarray(argument)
-    return (array.shape, array.dtype.str, array.tobytes()) if array.ndim else argument
 
 
 RESAMPLES = 10_000

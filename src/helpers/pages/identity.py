@@ -1,7 +1,7 @@
 """On every page with a fine-tuned model: whether it knows the articles that it was trained on."""
 
 from collections.abc import Callable, Mapping
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 
 import pandas as pd
 
@@ -79,6 +79,6 @@ def _sums(system: Evaluation, bed: Testbed, candidates: int) -> pd.DataFrame:
 
 
 def splitting(bed: Testbed) -> Callable[[str], str] | None:
-    """The split of each text's article; None where no article is of one split alone."""
+    """The split of each text's article, which many queries ask for; None where no article is of one split alone."""
     split_alone = bed.source.split_by_article and bed.splits[0] in NEITHER
-    return partial(split_of, splits=splits_of(bed.source)) if split_alone else None
+    return cache(partial(split_of, splits=splits_of(bed.source))) if split_alone else None

@@ -68,7 +68,7 @@ def spot_check(recorded: Step, rounds_of: Callable[[Any], Mapping[str, Any]], un
     there = rounds_of(recorded.value())
     if ledger.USED[recorded.key]["source"] != "recorded":
         return page.prose("The times on this page were measured on the machine that executed it.")
-    again = recorded.again(**smaller)
+    again = Step(recorded.definition, recorded.arguments | smaller).here()
     here = rounds_of(again.value())
     pairs = {name: (np.median(there[name]), np.median(here[name])) for name in there if name in here}
     machines = [page.where(step.entry().manifest["machine"]) for step in (recorded, again)]

@@ -16,7 +16,6 @@ from helpers.steps import cluster, digests, ledger, numerics, processes, recipe,
 from helpers.steps.recorded import Recorded
 from helpers.steps.store import Entry, Store
 
-ASKING = {cluster.VARIABLE: None, "BOOK_LEDGER": None}  # unset on a worker: what is missing is computed there; who asks notes it
 # of an input's manifest: enough to add up the cost of a lineage without the input itself
 SUMMARY = ("step", "key", "seconds", "finished", "numerics", "inputs")
 
@@ -40,12 +39,6 @@ class Step:
         step = Step(self.definition, self.arguments)
         step._recorded_too = not only
         return step
-
-    def again(self, **changes: Any) -> "Step":
-        """The step with some other arguments, whose recorded value is not used."""
-        if unknown := sorted(set(changes) - set(self.arguments)):
-            raise TypeError(f"{self.name} has no argument {unknown[0]!r}")
-        return Step(self.definition, self.arguments | changes).here()
 
     def recipe(self) -> dict[str, Any]:
         """The plain description from which `rebuild` makes the step again."""
@@ -293,7 +286,7 @@ def work(task: dict[str, Any], below: Sequence[None] = ()) -> None:
             name and key of those that it is to be joined from.
         below: what the tasks gave for which Dask waits, nothing: their values are in the store.
     """
-    numerics.settle({**task["settings"], **ASKING})
+    numerics.settle({**task["settings"], cluster.VARIABLE: None})  # what is missing is computed here
     for module in task["modules"]:
         importlib.import_module(module)
     try:

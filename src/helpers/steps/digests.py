@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 SETTLED = 10**9  # nanoseconds
+BLOCK = 2**20  # bytes read at once
 KNOWN: dict[Any, str] = {}
 State = tuple[int, int, int, int, int]  # device, inode, size, when it was modified, and when changed
 
@@ -31,7 +32,14 @@ def plainly(file: Path) -> Any:
 
 def sha256(file: Path, opened: Callable[[Path], Any] = plainly) -> str:
     """The SHA-256 of a file's content, as `opened` gives it (unpacked, for instance)."""
-    return once(opened.__name__, [file], lambda: taken(file, opened))
+    def read() -> str:
+        digest = hashlib.sha256()  # not `file_digest`: elsewhere Python may be 3.10
+        with opened(file) as stream:
+            while block := stream.read(BLOCK):
+                digest.update(block)
+        return digest.hexdigest()
+
+    return once(opened.__name__, [file], read)
 
 
 def once(name: Any, files: list[Path], compute: Callable[[], str]) -> str:
@@ -42,15 +50,3 @@ def once(name: Any, files: list[Path], compute: Callable[[], str]) -> str:
     if (name, found) not in KNOWN:
         KNOWN[name, found] = compute()
     return KNOWN[name, found]
-
-
-BLOCK = 2**20  # bytes read at once
-
-
-def taken(file: Path, opened: Callable[[Path], Any] = plainly) -> str:
-    """The same, whatever is known of the file."""
-    digest = hashlib.sha256()  # not `file_digest`: elsewhere Python may be 3.10
-    with opened(file) as stream:
-        while block := stream.read(BLOCK):
-            digest.update(block)
-    return digest.hexdigest()

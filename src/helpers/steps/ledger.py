@@ -1,11 +1,10 @@
 """Where values come from: the ledger of those that this process used, machine, versions, commit and date of a computation.
 
-A page's provenance table, `make explain` and the tests read the ledger; with `BOOK_LEDGER` every line also goes to that file.
+A page's provenance table, `make explain` and the tests read the ledger.
 """
 
 import contextlib
 import functools
-import json
 import os
 import platform
 import subprocess
@@ -31,9 +30,6 @@ def note(manifest: dict[str, Any], source: str) -> None:
         return
     USED[key] = {"key": key, "source": source, **{name: manifest.get(name) for name in (
         "step", "version", "numerics", "seconds", "started", "finished", "machine", "versions", "commit", "recipe", "inputs")}}
-    if file := os.environ.get("BOOK_LEDGER"):
-        with open(file, "a", encoding="utf-8") as lines:
-            lines.write(json.dumps(USED[key], ensure_ascii=False) + "\n")
 
 
 def progress(text: str) -> None:

@@ -26,7 +26,7 @@ from typing import Any
 
 from helpers import paths
 from helpers.errors import BadInput
-from helpers.steps import digests, ledger, recipe, registry
+from helpers.steps import ledger, recipe, registry
 from helpers.steps.computation import Step
 from helpers.steps.recorded import Recorded
 from helpers.steps.store import MANIFEST, Entry, Store, line_of, place_of, read_entry
@@ -204,7 +204,7 @@ def unpack(folder: Path) -> list[str]:
             if not (place / MANIFEST).is_file():
                 lines.append(f"{place.relative_to(there)} was not written to its end")
                 continue
-            entry = read_entry(place, digests.taken)
+            entry = read_entry(place)
             known = asked.get(entry.manifest["key"]) if entry else None
             if not (entry and known and entry.manifest.get("recipe") == recipe.unfolded(known["recipe"])
                     and entry.manifest["step"] == known["step"]):

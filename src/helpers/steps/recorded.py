@@ -38,8 +38,7 @@ class Recorded:
 
     def find(self, name: str, key: str, numerics: str) -> Entry | None:
         """The entry of a key: of the wanted numerics class if there is one, else of any other, else None."""
-        prefix, files = f"{name}/{key[:20]}/", self._files(name)
-        packs = [_pack(file, state) for file in files if key[:20] in _keys(file, state := digests.state_of(file))]
+        prefix, packs = f"{name}/{key[:20]}/", [_pack(file, digests.state_of(file)) for file in self._files(name)]
         there = [(place, *pack[place]) for pack in packs for place in pack if place.startswith(prefix)]
         for _, folder, line in sorted(there, key=lambda one: (one[0] != prefix + numerics, one[0])):
             if (entry := Entry(folder, parsed(line))).manifest["key"] == key:
@@ -120,33 +119,16 @@ def _put(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
 
 
 @functools.cache
-def _archive(file: Path, state: digests.State | None) -> zipfile.ZipFile:
-    """A pack, read once for each state of the file. It is in memory, since a fork would share the place at which an open file is
-    read."""
+def _pack(file: Path, state: digests.State | None) -> dict[str, tuple[Any, str]]:
+    """Folder and manifest of a pack's entries by place, read once for each state of the file. It is in memory, since a fork would
+    share the place at which an open file is read."""
     content = file.read_bytes()
     try:
         archive = zipfile.ZipFile(io.BytesIO(content))
-    except Exception:  # noqa: BLE001 - whatever a forged pack raises
-        archive = None
-    if archive is None or recipe.sha256(content)[:16] != file.stem.rpartition("-")[2]:
-        raise damaged(file=file)
-    return archive
-
-
-@functools.cache
-def _keys(file: Path, state: digests.State | None) -> set[str]:
-    """Of the entries that a pack has files of, the first digits of their keys; its manifests take longer to read."""
-    return {name.partition("/")[0] for name in _archive(file, state).namelist()}
-
-
-@functools.cache
-def _pack(file: Path, state: digests.State | None) -> dict[str, tuple[Any, str]]:
-    """Folder and manifest of a pack's entries by place."""
-    archive = _archive(file, state)
-    try:
         lines = [line.split("\t", 1) for line in archive.read(MANIFESTS).decode().split("\n")[:-1]]
         told = [MANIFESTS] + [f"{place.partition('/')[2]}/{name}" for place, line in lines for name in parsed(line)["files"]]
-        sound = sorted(told) == sorted(archive.namelist()) and all(place == place_of(parsed(line)) for place, line in lines)
+        sound = (recipe.sha256(content)[:16] == file.stem.rpartition("-")[2] and sorted(told) == sorted(archive.namelist())
+                 and all(place == place_of(own) and "form" in own for place, line in lines for own in [parsed(line)]))
     except Exception:  # noqa: BLE001 - whatever a forged pack raises
         sound = False
     if not sound:

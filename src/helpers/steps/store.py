@@ -145,8 +145,8 @@ def place_of(manifest: dict[str, Any]) -> str:
     return f"{manifest['step']}/{manifest['key'][:20]}/{manifest['numerics']}"
 
 
-def read_entry(folder: Path, digest: Callable[[Path], str] = digests.sha256) -> Entry | None:
-    """The entry in a folder, or None if it is unfinished or damaged; `digests.taken` reads all of it whatever is known."""
+def read_entry(folder: Path) -> Entry | None:
+    """The entry in a folder, or None if it is unfinished or damaged."""
     try:
         if not _is_plain(folder / MANIFEST):
             return None
@@ -155,7 +155,7 @@ def read_entry(folder: Path, digest: Callable[[Path], str] = digests.sha256) -> 
         there = {file for file in folder.rglob("*") if file.is_symlink() or not file.is_dir()} - {folder / MANIFEST}
         sound = folder.parts[-3:] == tuple(place_of(manifest).split("/")) and there == {*files} and all(map(_is_plain, files))
         return Entry(folder, manifest) if sound and all(
-            told == fingerprint(folder / name, digest) for name, told in manifest["files"].items()) else None
+            told == fingerprint(folder / name) for name, told in manifest["files"].items()) else None
     except DAMAGED:
         return None
 
@@ -165,9 +165,9 @@ def _is_plain(file: Path) -> bool:
     return stat.S_ISREG(file.lstat().st_mode)
 
 
-def fingerprint(file: Path, digest: Callable[[Path], str] = digests.sha256) -> dict[str, Any]:
+def fingerprint(file: Path) -> dict[str, Any]:
     """Size in bytes and SHA-256."""
-    return {"size": file.stat().st_size, "sha256": digest(file)}
+    return {"size": file.stat().st_size, "sha256": digests.sha256(file)}
 
 
 def sync(path: Path) -> None:
