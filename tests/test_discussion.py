@@ -22,7 +22,7 @@ every_chapter = pytest.mark.parametrize("chapter", NOTEBOOKS)
 
 def shown(interval):
     claim = {"claim": "bert-max-beats-bm25", "verdict": AGREES if interval[0] > 0 else DISAGREES, "pair": {"interval": interval}}
-    known = {"bm25": system(), "mean": system(), "max": system(), "sections": system(0.25)}
+    known = {"bm25": system(), "mean": system(), "max": system(), "sections": system(0.25), "before": system(0.25)}
     return discussion("does_it_work", Fragment(data={"claims": [claim]}), "RR@10", **known).markdown
 
 
