@@ -128,7 +128,7 @@ def is_flat(points: Sequence[Mapping[str, float]]) -> bool:
 
 def no_machines(name: str) -> Path:
     """The file of a section that is the same on every machine: not one of those that are compared."""
-    return paths.BENCH / "everywhere" / f"{name}.json"
+    return paths.BENCH / "simulations" / f"{name}.json"
 
 
 def read(file: Path) -> dict[str, Any]:
