@@ -14,7 +14,7 @@ FRESH_FLAG := $(if $(filter 1,$(FRESH)),--fresh)
 CLUSTER ?=
 CLUSTER_FLAG := $(if $(CLUSTER),--cluster $(CLUSTER))
 
-.PHONY: help env files book chapter export why explain fetch pin parameters sbom test fast faults mutants load rehearsal lint bench bench-test verify record browser clean-variants clean lab open pdf links address
+.PHONY: help env files book chapter export why explain fetch pin parameters sbom test fast faults mutants load rehearsal lint bench bench-test verify verdicts record browser clean-variants clean lab open pdf links address
 
 help:  ## what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -84,7 +84,7 @@ fast: $(READY)  ## the tests that need neither a JVM nor a model
 browser:  ## install Chromium by apt, for the browser tests and the PDF
 	sh .ci/chromium.sh
 
-faults: $(READY)  ## break data, disks, processes, texts and parameters in a thousand ways: ARGS="--cases 20 --seed 2 --only store"
+faults: $(READY)  ## break data, disks, processes, texts and parameters, a hundred cases a kind: ARGS="--cases 20 --seed 2 --only store"
 	PYTHONPATH=src:tests OMP_NUM_THREADS=1 $(BIN)/python campaigns/faults.py $(ARGS)
 
 mutants: $(READY)  ## change the science in 100 places, one at a time: do the tests notice? ARGS="--changes 20 --floor retrieval --minutes 30"
@@ -114,6 +114,9 @@ lint: $(READY)  ## ruff, mypy, and the floors of the packages
 
 verify: $(READY)  ## recompute a random sample of the recorded runs and compare (ARGS="--all --budget 28800": as many as a night holds)
 	$(BOOK) verify $(ARGS)
+
+verdicts: $(READY)  ## compute every verdict of the executed chapters again, without the book's code
+	$(BIN)/python campaigns/independent_verdicts.py book/chapters
 
 record: $(READY)  ## ship the slow steps of the executed chapters as recorded runs
 	$(BOOK) record

@@ -54,7 +54,7 @@ def file_of(out: str) -> Path:
 
 def add(file: Path, name: str, section: dict[str, Any]) -> None:
     """Put a section into a file, in place of an earlier one; the others stay. BadInput if the file is another machine's."""
-    own = timing.describe()
+    own = {key: value for key, value in timing.describe().items() if key != "threads"}  # those are the sections' own
     is_ours = file.exists() and file != measurements.no_machines(name)
     content = measurements.read(file) if is_ours else {"machine": own, "sections": {}}
     if timing.name_of(content["machine"]) != timing.name_of(own):

@@ -18,11 +18,11 @@ def ledger(root: Path, page: str) -> list[dict]:
     return [line for item in data for line in item.get("ledger", [])]
 
 
-def test_every_page_of_the_contents_is_rendered(project):
+def test_every_page_of_the_contents_is_rendered_and_prints_no_class(project):
     html = project / "book" / "_build" / "html"
     for page in ("index", "reading", *(f"chapters/{name}" for name in CHAPTERS), "generated/scoreboard", "generated/numbers",
                  "generated/cite"):
-        assert (html / f"{page}.html").exists(), page
+        assert not re.search(r"Html\(text=|Fragment\(html=", (html / f"{page}.html").read_text()), page
 
 
 def test_a_fresh_mini_book_computes_everything_live(project):

@@ -106,7 +106,7 @@ def exponent(points: Sequence[Mapping[str, Any]], value: str) -> float:
 
 def no_machines(name: str) -> Path:
     """The file of a section that is the same on every machine: not one of those that are compared."""
-    return paths.BENCH / "everywhere" / f"{name}.json"
+    return paths.BENCH / "simulations" / f"{name}.json"
 
 
 def read(file: Path) -> dict[str, Any]:

@@ -35,7 +35,7 @@ def merged_store(stores: list[Path], *, folder: Path) -> None:
 
 @step(version=1, form="folder")
 def candidate_store(store: Path, run: pd.DataFrame, candidates: int, *, folder: Path) -> None:
-    """The text store of a run's first `candidates` texts of each query, each once, in the order of the run."""
+    """Keep the texts of a run's first candidates: `candidates` of each query, each once, in the order of the run."""
     texts = Texts(store)
     write_store(folder, (texts[doc_id] for doc_id in dict.fromkeys(cut(run, candidates)["doc_id"])))
 

@@ -25,7 +25,7 @@ SPARE = 16
 
 @step(version=1, form="run")
 def exact_search(passages: Path, query_vectors: Path, store: Path, queries: pd.DataFrame, depth: int) -> pd.DataFrame:
-    """The `depth` passages of the largest inner product with each query, best first; of a smaller collection all are ranked."""
+    """Find the passages nearest to each query: `depth` by inner product, best first; of a smaller collection all are ranked."""
     texts = np.load(passages / PASSAGES, mmap_mode="r")
     ids = Texts(store)
     places, scores = search(texts, np.load(query_vectors / QUERIES), depth)

@@ -42,7 +42,7 @@ def sample(rows: pd.DataFrame, size: int, seed: int) -> pd.DataFrame:
 
 @step(version=1, form="table")
 def fold(rows: pd.DataFrame, number: int, folds: int, seed: int, training: bool) -> pd.DataFrame:
-    """One side of a cross-validation: fold `number` (from 0) of the seed's shuffle, or all the others for training."""
+    """Take one side of a cross-validation: fold `number` (from 0) of the seed's shuffle, or all the others for training."""
     mine = np.arange(len(rows)) % folds == number
     shuffled = rows.sample(frac=1, random_state=seed)
     return shuffled[~mine if training else mine].reset_index(drop=True)

@@ -47,7 +47,7 @@ def aggregated(window_scores: pd.DataFrame, how: str, run: pd.DataFrame | None =
 
 @step(version=1, form="run")
 def reranked(window_scores: pd.DataFrame, how: str, run: pd.DataFrame) -> pd.DataFrame:
-    """The first stage's run, its best documents in the model's order; those that were not scored follow in their old order."""
+    """Put a run's first documents in a model's order; those that were not scored follow in their old order."""
     best = aggregate(window_scores, how)
     scored = pd.MultiIndex.from_frame(best[["query_id", "doc_id"]])
     rest = run[~pd.MultiIndex.from_frame(run[["query_id", "doc_id"]]).isin(scored)]

@@ -106,7 +106,7 @@ def ranked_groups(groups: pd.DataFrame) -> pd.DataFrame:
 
 @step(version=1, form="table")
 def answered_groups(groups: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
-    """The same groups taught by another model: `teacher` is what the run `scores`, whose texts are windows, gives."""
+    """Take a group's scores from another teacher: `teacher` is what the run `scores`, whose texts are windows, gives."""
     answers = scores.set_index(["query_id", "doc_id"])["score"]
     return groups.assign(teacher=answers.loc[list(zip(groups["query_id"], groups["window_id"], strict=True))].to_numpy())
 

@@ -31,7 +31,7 @@ def window_scores(model: Path, run: pd.DataFrame, queries: pd.DataFrame, store: 
 @step(version=1, form="run", network=True)
 def window_logits(model: Path, run: pd.DataFrame, queries: pd.DataFrame, store: Path, tokens: Path, candidates: int,
                   max_length: int, query_length: int) -> pd.DataFrame:
-    """The same with the logit as score: a listwise loss leaves its level free, and the probabilities of a high one would tie."""
+    """Score windows by a model's logits: a listwise loss leaves its level free, and the probabilities of a high one would tie."""
     return scored(logits, model, run, queries, store, tokens, candidates, max_length, query_length)
 
 

@@ -68,7 +68,7 @@ def z_scored_sum(first: pd.DataFrame, second: pd.DataFrame, weight: float) -> pd
 
 @step(version=1, form="run")
 def z_scored(first: pd.DataFrame, second: pd.DataFrame, candidates: int, weight: float) -> pd.DataFrame:
-    """`z_scored_sum` of the first candidates of two runs."""
+    """Add the scores of two models: `z_scored_sum` of the first candidates of two runs."""
     return z_scored_sum(cut(first, candidates), cut(second, candidates), weight)
 
 
