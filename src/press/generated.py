@@ -4,6 +4,7 @@ import contextlib
 import inspect
 import io
 import json
+from dataclasses import replace
 from html import escape
 from statistics import median
 from typing import Any
@@ -125,25 +126,25 @@ def study_page(study: str, data: list[dict[str, Any]]) -> str:
 
 
 def to_compute(study: str, tested: dict[str, dict[str, Any]]) -> str:
-    """What of `profiles/queue.yaml` would decide a study's claims: the time that it takes, or what it lacks."""
+    """What of `profiles/queue.yaml` bears on a study's claims: the time that it takes, or what it lacks."""
     rows = list[list[Any]]()
     for line in paths.listed(paths.PROFILES / "queue.yaml"):
-        if own := [claim for claim in claims.load().values() if claim.study == study and claim.declared in line["claims"]]:
+        if own := {claim.declared: replace(claim, claim=claim.claim.removesuffix(f": {claim.rival}")) for claim in
+                   claims.load().values() if claim.study == study and claim.declared in line["claims"]}:
             takes = f"lacks {line['lacks']}" if "lacks" in line else (
-                f"{plain(line['seconds'] / 1800, 1)} core hours, or {count(max(1, round(line['seconds'] / 3000)))} min of a card")
-            rows.append([line["what"], takes, Html("<br>".join(front_page.link(claim, tested, "../") for claim in own))])
+                f"{plain(line['seconds'] / 1800, 1)} core hours, or {count(max(1, round(line['seconds'] / 3000)))} min of a GPU")
+            rows.append([line["what"], takes, Html("<br>".join(front_page.link(claim, tested, "../") for claim in own.values()))])
     title = f"{len(rows)} computations, and what each would take"
-    return details(title, table(title, ("what", "it takes, or lacks", "claims that it would decide"), rows, 9)).text
+    return details(title, table(title, ("what", "it takes, or lacks", "claims that it bears on"), rows, 9)).text
 
 
 def by_chance(tested: dict[str, dict[str, Any]]) -> str:
     """How many of the words on claims of a difference chance would give."""
     words = [line["verdict"] for claim, line in front_page.told(tested) if line["verdict"] != UNTESTED and not claim.level]
     decided = words.count(AGREES) + words.count(DISAGREES)
-    rate = verdicts.false_discovery_rate(len(words), decided)
     return (f"{len(words)} claims of a difference were tested, each once and without correction, and {decided} of them agree or "
             f"disagree. If no difference were real, chance would give {plain(verdicts.ALPHA * len(words), 1)} such words: at "
-            f"most {rate:.0%} of those given (Benjamini and Hochberg's rate).")
+            f"most {verdicts.false_discovery_rate(len(words), decided):.0%} of those given (Benjamini and Hochberg's rate).")
 
 
 def profiles(data: list[dict[str, Any]]) -> str:
@@ -154,8 +155,7 @@ def profiles(data: list[dict[str, Any]]) -> str:
 
 def divergences_page() -> str:
     """What the book does otherwise than each study, why, and which way it may push."""
-    listed = paths.listed(paths.PUBLISHED / "divergences.yaml")["divergences"]
-    parts = []
+    listed, parts = paths.listed(paths.PUBLISHED / "divergences.yaml")["divergences"], list[str]()
     for study, own in listed.items():
         name = "All studies" if study == "all" else published.published_name(study)
         rows = [[marked(line["what"]), marked(line["why"]), line["pushes"]] for line in own]
@@ -185,8 +185,7 @@ def numbers_page(data: list[dict[str, Any]]) -> str:
                 for item in data for v in item.get("values", [])}
     parts = []
     for study in published.STUDIES:
-        name = published.published_name(study)
-        rows = []
+        name, rows = published.published_name(study), list[Any]()
         for entry in published.load(study).values():
             own = measured.get((entry.study, entry.table, entry.row, entry.column))
             rows.append([f"{'' if ' ' in entry.table else 'table '}{entry.table} | {entry.row}", entry.column, entry.measure,

@@ -44,8 +44,7 @@ def as_page(executed: nbformat.NotebookNode, page: variants.PageRequest, seconds
     if default and (table := next((own for own in outputs if COMPARED & set(own.data.get(DATA_MIME, ()))), None)):
         table.data["text/html"] += otherwise(page.chapter)
     for cell in (cell for cell in cells if cell.cell_type == "code"):
-        tags = {*cell.metadata.get("tags", [])}
-        cell.metadata["tags"] = sorted(tags if EXPERIMENT in tags else tags | {"hide-input"})
+        cell.metadata["tags"] = sorted({*(tags := cell.metadata.get("tags", [])), *["hide-input"] * (EXPERIMENT not in tags)})
         cell.outputs = [output for output in cell.outputs if output.output_type != "stream"]
         data += [output.data.pop(DATA_MIME) for output in cell.outputs if DATA_MIME in output.get("data", {})]
     known = [line for part in data for line in part.get("bm25", [])]
