@@ -125,7 +125,7 @@ PRETRAININGS: Registry[dict[str, Any]] = Registry("pre-training", {
 
 def made(pretraining: str, texts: str, backbone: str,
          seeds: Sequence[int]) -> tuple[Pretraining, dict[int, dict[str, Pretraining]]]:
-    """A start, and by seed what goes on from it, by one of `PRETRAININGS`. Branches read the texts, the start all their sources."""
+    """A start, and by seed what goes on from it, by one of `PRETRAININGS`. Branches read the texts, the start their sources."""
     chosen, names = PRETRAININGS[pretraining], portion(texts)[0]
     start = language_model(" + ".join(names), backbone, epochs=chosen["start_epochs"], unit=unit_of(names[0]),
                            articles=chosen["articles"], mlm_probability=chosen["mlm_probability"])
