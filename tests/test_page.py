@@ -13,7 +13,7 @@ from helpers.pages import page
 from helpers.pages.fragments import count, interval, p_value, plain, seconds, signed
 from helpers.systems.testbed import Testbed
 from press import chapters, execute, page_header
-from press.page_header import arranged, in_view
+from press.page_header import arranged
 from toys import Value, of_values
 
 # ---- sources, and the line of BM25 ----
@@ -68,13 +68,6 @@ def test_the_line_stands_below_the_tables_that_link_to_it_and_no_other(passages)
 
 
 # ---- the order of a page ----
-
-def test_the_first_code_of_the_method_is_the_experiment():
-    cells = [markdown("# Title"), code("1", id="a"), markdown("## Method\n\nSo."), code("2", id="b"), code("3", id="c")]
-    assert in_view(cells) == {"b"}
-    assert in_view(cells[:3]) == set()
-    assert in_view(cells[:2]) == set()
-
 
 def test_a_page_has_its_picture_first_and_sections_that_only_some_want_folded_below_more():
     cells = [markdown("# Title"), code("1"), markdown("## Method\n\nSo."), code("2"),

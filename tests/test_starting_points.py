@@ -66,11 +66,12 @@ def test_continued_goes_on_with_all_texts_of_the_target():
 
 
 def test_a_part_of_the_texts_is_named_in_brackets():
-    assert starting_points.portion("almanac") == (["almanac"], None)
-    assert starting_points.portion("almanac + dictionaries[:1000]") == (["almanac", "dictionaries"], 1000)
-    assert starting_points.portion("/a/folder[1]") == (["/a/folder[1]"], None)
-    whole, some = (Pretraining(texts, backbone="packaged:0,1").model.arguments["texts"] for texts in ("almanac", "almanac[:9]"))
-    assert (whole.arguments.get("first"), some.arguments["first"]) == (None, 9)
+    assert starting_points.portion("almanac") == (["almanac"], None, None)
+    assert starting_points.portion("almanac + dictionaries[:1000]") == (["almanac", "dictionaries"], 1000, None)
+    assert starting_points.portion("/a/folder[1]") == (["/a/folder[1]"], None, None)
+    whole, some, rest = (Pretraining(texts).model.arguments["texts"] for texts in ("almanac", "almanac[:9]", "almanac[9:]"))
+    assert (whole.arguments.get("first"), some.arguments["first"], rest.arguments["skipped"]) == (None, 9, 9)
+    assert [*some.value()["doc_id"], *rest.value()["doc_id"]] == [*whole.value()["doc_id"]]
 
 
 def test_dense_encoders_read_passages_where_there_are_any():

@@ -29,8 +29,7 @@ def findings(tested: Mapping[str, Mapping[str, Any]], data: Iterable[Mapping[str
     cards = "".join(f'<div class="nr-card"><h3>{cell(card["title"])}</h3>{body}</div>' for card, body in held(tested, data))
     lines = []  # on each study: its page, what it is about, and how many of its claims have which word
     for study, about in paths.listed(paths.PUBLISHED / "studies.yaml").items():
-        counts = counted(tested, study)
-        words = ", ".join(f"{number} {verdict}" for verdict, number in counts.items())
+        words = ", ".join(f"{number} {verdict}" for verdict, number in counted(tested, study).items())
         lines.append(f"- [{published.published_name(study)}](generated/{study}.md), {about['subject']}: {words}.\n")
     return f'{verdict_bar(tested)}\n\n<div class="nr-cards">{cards}</div>{KEY}\n\n{"".join(lines)}'
 
@@ -41,8 +40,8 @@ def sentences(tested: Mapping[str, Any], data: Iterable[Mapping[str, Any]]) -> s
     listed = [line for line in paths.listed(paths.PUBLISHED / "findings.yaml")["sentences"] if holds(line, tested, compared)]
     told = []
     for line in listed[:SENTENCES]:
-        effects = {name: effect(of, line["chapter"], tested, compared) for name, of in line["numbers"].items()}
-        numbers = {name: with_ends(own) for name, own in effects.items() if own}
+        numbers = {name: with_ends(own) for name, of in line["numbers"].items()
+                   if (own := effect(of, line["chapter"], tested, compared))}
         told.append(f"{line['text'].format(**numbers)} ([](chapters/{line['chapter']}.ipynb))")
     return "\n".join(f"{number}. {text}" for number, text in enumerate(told, start=1))
 

@@ -4,6 +4,7 @@ import contextlib
 import inspect
 import io
 import json
+from dataclasses import replace
 from html import escape
 from statistics import median
 from typing import Any
@@ -27,10 +28,9 @@ def write_all() -> None:
     pages = {study: study_page(study, data) for study in published.STUDIES} | {
              "sentences": front_page.sentences(lines_by_claim(data), data), "explored": front_page.explored(data),
              "findings": front_page.findings(lines_by_claim(data), data), "five_findings": five_findings(data),
-             "scoreboard": scoreboard(data),
-             "numbers": numbers_page(data), "verdict_rules": inspect.getdoc(verdicts) or "",
-             "verdict_words": examples(), "calibration": calibration_page(),
-             "python_here": python_page(data), "divergences": divergences_page(), "bm25": bm25_page(data), "cite": cite_page()}
+             "scoreboard": scoreboard(data), "numbers": numbers_page(data), "verdict_rules": inspect.getdoc(verdicts) or "",
+             "verdict_words": examples(), "calibration": calibration_page(), "python_here": python_page(data),
+             "divergences": divergences_page(), "bm25": bm25_page(data), "cite": cite_page()}
     for name, text in pages.items():
         (paths.GENERATED / f"{name}.md").write_text(text, encoding="utf-8")
     comparison.write_all()
@@ -116,23 +116,35 @@ def study_page(study: str, data: list[dict[str, Any]]) -> str:
     seen = [line["pair"]["detectable"] for claim, line in known if line["verdict"] != UNTESTED and not claim.unit]
     sees = (f"Half of its tests would find a true difference of {plain(median(seen))}, or a smaller one, four times in five."
             if seen else "")
-    waits = table(f"Claims of {name} that are not tested", claims.HEADER, left, numeric_from=9).text if left else "None."
     return filled("study.md", study=name, title=title, cite=study, asked=about["asked"], how=about["how"], sees=sees,
                 tested=table(f"Claims of {name}", claims.HEADER, rows, numeric_from=9).text if rows else (
                     "None of its claims could be tested here; the reasons stand below."),
-                left=waits, others=others.section(study, tested),
+                left=table(f"Claims of {name} that are not tested", claims.HEADER, left, 9).text if left else "None.",
+                queue=to_compute(study, tested), others=others.section(study, tested),
                 chapters=", ".join(dict.fromkeys(f"[](../chapters/{claim.chapter}.ipynb)" for claim, _ in known
                                                  if claim.chapter in chapters.names())))
+
+
+def to_compute(study: str, tested: dict[str, dict[str, Any]]) -> str:
+    """What of `profiles/queue.yaml` bears on a study's claims: the time that it takes, or what it lacks."""
+    rows = list[list[Any]]()
+    for line in paths.listed(paths.PROFILES / "queue.yaml"):
+        if own := {claim.declared: replace(claim, claim=claim.claim.removesuffix(f": {claim.rival}")) for claim in
+                   claims.load().values() if claim.study == study and claim.declared in line["claims"]}:
+            takes = f"lacks {line['lacks']}" if "lacks" in line else (
+                f"{plain(line['seconds'] / 1800, 1)} core hours, or {count(max(1, round(line['seconds'] / 3000)))} min of a GPU")
+            rows.append([line["what"], takes, Html("<br>".join(front_page.link(claim, tested, "../") for claim in own.values()))])
+    title = f"{len(rows)} computations, and what each would take"
+    return details(title, table(title, ("what", "it takes, or lacks", "claims that it bears on"), rows, 9)).text
 
 
 def by_chance(tested: dict[str, dict[str, Any]]) -> str:
     """How many of the words on claims of a difference chance would give."""
     words = [line["verdict"] for claim, line in front_page.told(tested) if line["verdict"] != UNTESTED and not claim.level]
     decided = words.count(AGREES) + words.count(DISAGREES)
-    rate = verdicts.false_discovery_rate(len(words), decided)
     return (f"{len(words)} claims of a difference were tested, each once and without correction, and {decided} of them agree or "
             f"disagree. If no difference were real, chance would give {plain(verdicts.ALPHA * len(words), 1)} such words: at "
-            f"most {rate:.0%} of those given (Benjamini and Hochberg's rate).")
+            f"most {verdicts.false_discovery_rate(len(words), decided):.0%} of those given (Benjamini and Hochberg's rate).")
 
 
 def profiles(data: list[dict[str, Any]]) -> str:
@@ -143,8 +155,7 @@ def profiles(data: list[dict[str, Any]]) -> str:
 
 def divergences_page() -> str:
     """What the book does otherwise than each study, why, and which way it may push."""
-    listed = paths.listed(paths.PUBLISHED / "divergences.yaml")["divergences"]
-    parts = []
+    listed, parts = paths.listed(paths.PUBLISHED / "divergences.yaml")["divergences"], list[str]()
     for study, own in listed.items():
         name = "All studies" if study == "all" else published.published_name(study)
         rows = [[marked(line["what"]), marked(line["why"]), line["pushes"]] for line in own]
@@ -158,12 +169,11 @@ def bm25_page(data: list[dict[str, Any]]) -> str:
     seen: dict[tuple[str, str], list[Any]] = {}
     for item in data:
         for line in item.get("bm25", []):
-            title = cell(chapters.chapter(item["page"]).title)
-            link = Html(f'<a href="../chapters/{item["page"]}.html#step-{line["key"][:10]}">{title}</a>')
             measured = [plain(line[name]) if name in line else "not measured" for name in page.MEANS]
             texts = line["texts"] + ("" if line["collection"] == "almanac" else f" of {line['collection']}")
-            seen[item["page"], line["key"]] = [link, texts, f"{count(line['queries'])} {line['split']}",
-                                               f"{line['k1']:g}", f"{line['b']:g}", count(line["depth"]), *measured]
+            link = _linked(item["page"], line["key"], chapters.chapter(item["page"]).title)
+            seen[item["page"], line["key"]] = [link, texts, f"{count(line['queries'])} {line['split']}", f"{line['k1']:g}",
+                                               f"{line['b']:g}", count(line["depth"]), *measured]
     rows = sorted(seen.values(), key=lambda row: row[1:])
     header = ("chapter", "texts", "queries", "k1", "b", "list", *page.MEANS)
     return filled("bm25.md", profiles=profiles(data), table=table("BM25 by chapter", header, rows, numeric_from=3).text)
@@ -175,8 +185,7 @@ def numbers_page(data: list[dict[str, Any]]) -> str:
                 for item in data for v in item.get("values", [])}
     parts = []
     for study in published.STUDIES:
-        name = published.published_name(study)
-        rows = []
+        name, rows = published.published_name(study), list[Any]()
         for entry in published.load(study).values():
             own = measured.get((entry.study, entry.table, entry.row, entry.column))
             rows.append([f"{'' if ' ' in entry.table else 'table '}{entry.table} | {entry.row}", entry.column, entry.measure,

@@ -25,7 +25,6 @@ from helpers.steps import ledger
 from press import chapters, variants
 
 HIDDEN = {"setup", "parameters", "injected-parameters"}
-METHOD = "## Method"  # the heading of the section whose first code stays in view
 # tags of what is folded at the end, of what stands below the answer, and of code that stays in view
 MORE, PICTURE, EXPERIMENT = "more", "picture", "experiment"
 COMPARED, MOST = {"values", "claims"}, 5  # what the data of a published table's fragment has; lines on what is done otherwise
@@ -40,12 +39,12 @@ def as_page(executed: nbformat.NotebookNode, page: variants.PageRequest, seconds
     notebook = copy.deepcopy(executed)
     cells = [cell for cell in notebook.cells if not HIDDEN & set(cell.metadata.get("tags", []))]
     data: list[Any] = []
-    shown, default = in_view(cells), page.values == chapters.resolve(page.chapter, ANSWERED, {})
+    default = page.values == chapters.resolve(page.chapter, ANSWERED, {})
     outputs = [output for cell in cells for output in cell.get("outputs", []) if "text/html" in output.get("data", {})]
     if default and (table := next((own for own in outputs if COMPARED & set(own.data.get(DATA_MIME, ()))), None)):
         table.data["text/html"] += otherwise(page.chapter)
     for cell in (cell for cell in cells if cell.cell_type == "code"):
-        cell.metadata["tags"] = sorted({*cell.metadata.get("tags", []), *(() if cell.id in shown else ("hide-input",))})
+        cell.metadata["tags"] = sorted({*(tags := cell.metadata.get("tags", [])), *["hide-input"] * (EXPERIMENT not in tags)})
         cell.outputs = [output for output in cell.outputs if output.output_type != "stream"]
         data += [output.data.pop(DATA_MIME) for output in cell.outputs if DATA_MIME in output.get("data", {})]
     known = [line for part in data for line in part.get("bm25", [])]
@@ -86,14 +85,6 @@ def arranged(cells: list[nbformat.NotebookNode], top: str, exercise: str, parame
     folds += [markdown("</details>")] * folded
     return [title, markdown(top), *pictures, *seen, *map(markdown, filter(None, [exercise])), markdown("## More"), *folds,
             markdown(parameters), provenance]
-
-
-def in_view(cells: list[nbformat.NotebookNode]) -> set[str]:
-    """The ids of the cells whose code makes a chapter's experiment: those tagged so, or the first of its section *Method*."""
-    if tagged := {str(cell.id) for cell in cells if EXPERIMENT in cell.metadata.get("tags", [])}:
-        return tagged
-    method = [place for place, cell in enumerate(cells) if cell.cell_type == "markdown" and METHOD in cell.source]
-    return {str(cell.id) for place in method[:1] for cell in [own for own in cells[place:] if own.cell_type == "code"][:1]}
 
 
 def warning(data: list[Any]) -> str:

@@ -162,9 +162,9 @@ def uses_cls(logs: Sequence[dict[str, Any]]) -> bool:
     return bool(min(exchange(log).iloc[-1] for log in logs) >= USES)
 
 
-def unused_head(pretraining: str, texts: str, backbone: str, seeds: Sequence[int]) -> str:
-    """Why claims on the study's head are not tested: it makes no use of [CLS], so there was no treatment; empty if it does."""
-    logs = [branches[CONDENSER].log.value() for branches in made(pretraining, texts, backbone, seeds)[1].values()]
+def unused_head(pretraining: str, texts: str, backbone: str, seeds: Sequence[int], branch: str = CONDENSER) -> str:
+    """Why claims on a head are not tested: it makes no use of [CLS], so there was no treatment; empty if it does."""
+    logs = [branches[branch].log.value() for branches in made(pretraining, texts, backbone, seeds)[1].values()]
     rise = min(exchange(log).iloc[-1] for log in logs)
     return "" if uses_cls(logs) else (
         f"the head does not use [CLS]: another text's costs it {plain(abs(rise))} nats a masked piece, less than {USES}")

@@ -69,9 +69,9 @@ HELD_OUT = -1  # the epoch of evaluation masks: the same in every evaluation
 
 
 @step(version=1, form="table")
-def corpus(store: Path, first: int | None = None) -> pd.DataFrame:
-    """The ids of the texts to be read, all or the store's `first` so many: column doc_id."""
-    return pd.DataFrame({"doc_id": [text.doc_id for text in islice(Texts(store), first)]})
+def corpus(store: Path, first: int | None = None, skipped: int | None = None) -> pd.DataFrame:
+    """The ids of the texts to be read, all or of the store's `first` so many those behind the `skipped` ones: column doc_id."""
+    return pd.DataFrame({"doc_id": [text.doc_id for text in islice(Texts(store), skipped, first)]})
 
 
 def spans(doc_ids: Sequence[str], tokens: WindowTokens, max_length: int) -> list[np.ndarray]:

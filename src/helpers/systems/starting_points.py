@@ -43,8 +43,7 @@ Starts = Mapping[str, Mapping[int, Step | None]]  # weights by starting point an
 class Pretraining(Trained, MaskedTraining):
     """What is pre-trained on what; how, `MaskedTraining` has."""
 
-    # what is read: a collection or a folder of text files, several as `almanac + dictionaries`; the first thousand texts of them
-    # as `almanac[:1000]`
+    # what is read: a collection or a folder of text files, several as `almanac + dictionaries`; some of their texts as `portion`
     texts: str = "almanac"
     unit: str = "passage"  # `document` or `passage`
     backbone: str = "packaged"
@@ -59,10 +58,10 @@ class Pretraining(Trained, MaskedTraining):
     @functools.cached_property  # a step's key takes the digests of all its data
     def model(self) -> Step:
         """The folder of the pre-trained encoder."""
-        names, first = portion(self.texts)
+        names, *part = portion(self.texts)
         stores, encoder = [self.read(name) for name in names], backbone.resolve(self.backbone)
         store = stores[0] if len(stores) == 1 else merged_store(stores)
-        return pretrained(corpus(store, first), store, window_tokens(store, encoder.whole(), WHOLE, 0), encoder,
+        return pretrained(corpus(store, *part), store, window_tokens(store, encoder.whole(), WHOLE, 0), encoder,
                           backbone.layers(encoder) // 2 if self.early is None else self.early, self.head_layers,
                           None if self.start is None else self.start.model, **self.settings(MaskedTraining))
 
@@ -84,11 +83,12 @@ class Pretraining(Trained, MaskedTraining):
         return replace(self, texts=collection, articles="", epochs=epochs, learning_rate=learning_rate, start=self)
 
 
-def portion(texts: str) -> tuple[list[str], int | None]:
-    """What is read, and how many of the texts (None for all): `almanac[:1000]` is the Almanac's first thousand."""
-    match = re.fullmatch(r"(.+)\[:(\d+)\]", texts)
-    names, first = (match[1], int(match[2])) if match else (texts, None)
-    return names.split(" + "), first
+def portion(texts: str) -> tuple[list[str], int | None, int | None]:
+    """What is read, and the places of its texts where that ends and begins (None for its own): `almanac[:1000]` is the Almanac's
+    first thousand, `almanac[1000:]` are all others."""
+    match = re.fullmatch(r"(.+)\[(\d*):(\d*)\]", texts)
+    names, begin, end = match.groups() if match else (texts, "", "")
+    return names.split(" + "), int(end) if end else None, int(begin) if begin else None
 
 
 def language_model(texts: str, backbone: str, **settings: Any) -> Pretraining:
@@ -117,8 +117,7 @@ PRETRAININGS: Registry[dict[str, Any]] = Registry("pre-training", {
 
 def made(pretraining: str, texts: str, backbone: str,
          seeds: Sequence[int]) -> tuple[Pretraining, dict[int, dict[str, Pretraining]]]:
-    """A start, and by seed what goes on from it, by one of `PRETRAININGS`. The branches read the texts, such as
-    `almanac + dictionaries[:8600]`; the start reads all of these sources."""
+    """A start, and by seed what goes on from it, by one of `PRETRAININGS`. Branches read the texts, the start their sources."""
     chosen, names = PRETRAININGS[pretraining], portion(texts)[0]
     start = language_model(" + ".join(names), backbone, epochs=chosen["start_epochs"], unit=unit_of(names[0]),
                            articles=chosen["articles"], mlm_probability=chosen["mlm_probability"])
