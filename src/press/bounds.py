@@ -18,7 +18,7 @@ RANGES: dict[Range, str] = {  # smallest and largest value, and of which paramet
     (0.01, 1): "target",
     (0, 100): "k1 k1_grid margin margins noise",
     (1e-9, 1): "learning_rate learning_rates head_rates whole_rates",
-    (0, 2**32 - 1): "seed seeds full_seeds other_seeds masked_seeds tried",
+    (0, 2**32 - 1): "seed seeds full_seeds other_seeds tried",
     (1, 100): "within",  # of the list that `embeddings` looks at
     (1, 1024): "threads",
     (1, MOST): """epochs steps section_steps candidates home_candidates depth depths
