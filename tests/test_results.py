@@ -34,7 +34,7 @@ def test_a_grid_has_means_differences_and_what_the_study_printed():
     assert head == ["first", "first stage", "second stage"]
     assert first == ["first stage", "0.500 [0.312, 0.688] study 0.187",
                      "0.750 +0.250 [+0.250, +0.250] study 0.213 (+13%)"]
-    assert second == ["second stage", "0.250 [0.062, 0.438] study 0.236 (-3%)", "study 0.243"]
+    assert second == ["second stage", "0.250 [0.062, 0.438] study 0.236 (−3%)", "study 0.243"]
     assert [(line["row"], line["column"], line["measured"]) for line in shown.data["values"]] == [
         ("BM25(Anserini)", "+BM25(Anserini)", 0.5), ("BM25(Anserini)", "+DeepCT", 0.75), ("DeepCT", "+BM25(Anserini)", 0.25)]
 

@@ -3,6 +3,7 @@
 Beside a pooled measure: how much of what each system shows was judged, and what is left if only judged texts count.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -21,7 +22,7 @@ FEW = 6  # rows that were not run, and stand in the table; more of them are fold
 
 def beside_published(study: str, number: str, column: str, measure: str, systems: Systems, baseline: str,
                      judged: Fragment | None = None, rows_are: str = "system", whole: bool = True, pictured: bool = True,
-                     counting: str = "") -> Fragment:
+                     counting: str = "", names: Callable[[str], str] = str) -> Fragment:
     """A study's table beside this run's measurements, each system compared with a baseline.
 
     Rows of the study that were not measured follow, as *not tested*. A row has an interval; it has a word where a claim is on the
@@ -37,6 +38,7 @@ def beside_published(study: str, number: str, column: str, measure: str, systems
         whole: whether the table's other rows are shown, too.
         pictured: whether the figure of the effects is shown.
         counting: what the caption says of the measure besides.
+        names: what the page calls a row that was measured, where not as the study does.
     """
     known = published.column(study, number, column)
     base, published_base = systems[baseline], known.get(baseline)
@@ -51,7 +53,7 @@ def beside_published(study: str, number: str, column: str, measure: str, systems
         effect = (difference_cell(test.difference, note=disagreement(system, base, measure)) if test else
                   "baseline" if row == baseline else "no query differs")
         records.append({
-            rows_are: row, "published": published_cell(entry, published_base),
+            rows_are: names(row), "published": published_cell(entry, published_base),
             "measured": with_interval(measured(plain(mean.mean), system),
                                       interval(mean.low, mean.high) + seeds_text(system, measure)),
             "difference": Html(f"{cell(effect)}<br>{verdict_badge(word).text}") if word else effect})
@@ -59,7 +61,7 @@ def beside_published(study: str, number: str, column: str, measure: str, systems
             means = mean.mean, base.mean(measure).mean
             ratios = [ratio(*means, entry.amount, published_base.amount) if entry and published_base else None
                       for ratio in (verdicts.effect_ratio, verdicts.delta_relative_improvement)]
-            more.append([row, p_value(test.p_permutation), p_value(test.p_t),
+            more.append([names(row), p_value(test.p_permutation), p_value(test.p_t),
                          *("" if ratio is None else signed(ratio, 2) for ratio in ratios)])
         data.append({"study": study, "table": number, "row": row, "column": column, "measure": measure,
                      "measured": mean.mean, "key": system.source.key, "verdict": word or None})
@@ -72,16 +74,14 @@ def beside_published(study: str, number: str, column: str, measure: str, systems
     caption = (f"{published.published_name(study)}, table {number}: {column}, published and measured{beside} "
                f"({counting}differences from {compared}, 95 % intervals over {base.unit} and training runs)")
     table = page.records_table(caption, records, values=data)
-    folds = []
-    if left:
-        folds.append((f"The study's {len(left)} other rows, whose systems are not run here",
-                      page.records_table(f"{caption}: not run", left)))
+    folds = [(f"The study's {len(left)} other rows, whose systems are not run here",
+              page.records_table(f"{caption}: not run", left))] if left else []
     if more:
         folds.append(("p-values, effect ratio and difference of relative improvements", page.show_table(
             f"{column}, each row and {compared}: p of the permutation test over {base.unit} and training runs, of the paired "
             f"t-test over {base.unit} alone, effect ratio (ER), and published less measured relative improvement (ΔRI)",
             (rows_are, "p", "p, t-test", "ER", "ΔRI"), more)))
-    effects = {row: (known[row].amount - published_base.amount, test.difference) for row, test in tests.items()
+    effects = {names(row): (known[row].amount - published_base.amount, test.difference) for row, test in tests.items()
                if row in known} if pictured and published_base else {}
     drawn = [plots.forest(effects, f"difference from {compared}", f"Effects in {column}, published and measured{beside}.").html
              ] if effects else []

@@ -32,7 +32,7 @@ MARKERS = "os^vPX"
 GREY = "#808080"
 MOST = 4  # lines of a picture that have a colour and a name
 LOOKS = {"BM25": 0, "BM25(Anserini)": 0, "start": 0, "training loss": 0, "measured": 0,  # what several pictures show
-         "DeepCT": 1, "+ MLM": 1, "evaluation loss": 1, "RepBERT": 2, "+ Condenser": 2, "Longformer": 2,
+         "DeepCT": 1, "+ MLM": 1, "evaluation loss": 1, "RepBERT on MiniLM": 2, "+ Condenser": 2, "Longformer": 2,
          "zero-shot MiniLM": 3, "zero-shot encoder": 3, "+ Condenser, head masks more": 3,
          "learned expansion": 4, "+ head without late [CLS]": 4, "+ Condenser over embeddings": 5}
 PHONE, WIDE = 4.85, 7.0  # inches: at 72 pixels each a phone shows the one whole; the other scrolls there

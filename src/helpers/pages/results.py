@@ -119,4 +119,4 @@ def differences(caption: str, pairs: Mapping[str, tuple[Evaluation, Evaluation]]
 def printed(entry: Entry, change: str = "") -> str:
     """A value in the measure's unit, with the printed relative change that has a column of its own: `.376 (+4%)`."""
     own = load(entry.study).get((entry.table, entry.row, f"{entry.column} / {change}")) if change else None
-    return entry.shown + (f" ({own.printed}%)" if own else "")
+    return entry.shown + (f" ({own.printed}%)".replace("-", "−") if own else "")

@@ -8,7 +8,7 @@ from helpers.data import package_index
 from helpers.data.texts import Texts
 from helpers.errors import BadInput
 from helpers.evaluation import published
-from helpers.evaluation.verdicts import as_label, short_name
+from helpers.evaluation.verdicts import as_label, model_name, short_name
 from helpers.pages import page
 from helpers.pages.claims import load
 from helpers.pages.fragments import Fragment, count, plain
@@ -34,12 +34,13 @@ STUDIED_DEPTH = 1000  # of the study's lists
 
 def label(stage: str, backbone: str = "packaged") -> str:
     """How pages call a stage: as the study does, by a model's name, or, for a published run, by its file: `run.tas-b.txt` is
-    `tas-b`; the zero-shot encoder by its backbone's."""
+    `tas-b`; RepBERT and the zero-shot encoder by their backbone's, too."""
     if stage in (UNTRAINED, LARGER):
         return ZeroShotReranker(backbone if stage == UNTRAINED else package_index.SPEC).label
     if is_given(stage):
         return short_name(stage)
-    return {**STUDIED, **OWN}.get(stage) or as_label(Path(stage).stem.removeprefix("run."))
+    known = STUDIED | OWN | {"repbert": f"RepBERT on {model_name(backbone)}"}  # for what it starts from may decide its rank
+    return known.get(stage) or as_label(Path(stage).stem.removeprefix("run."))
 
 
 def labels(recipes: FirstStages, names: Sequence[str]) -> dict[str, str]:
@@ -91,9 +92,8 @@ def reranked(runs: Mapping[str, Step], bed: Testbed, models: Sequence[Scorer], d
 
 def stand_in(dense: str, chapter: str) -> dict[str, str]:
     """Why a chapter's claims on RepBERT cannot be compared where a stage of others takes its place; nothing where it does not."""
-    claims = {claim.declared for claim in load().values() if claim.chapter == chapter}
-    reason = f"{label(dense)}, which was not trained here, stands for RepBERT"
-    return {} if dense in STAGES else dict.fromkeys(claims, reason)
+    return {} if dense in STAGES else {claim.declared: f"{label(dense)}, which was not trained here, stands for RepBERT"
+                                       for claim in load().values() if claim.chapter == chapter}
 
 
 def exact_match(names: Sequence[str], dense: str) -> list[str]:
