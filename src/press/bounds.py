@@ -18,7 +18,7 @@ RANGES: dict[Range, str] = {  # smallest and largest value, and of which paramet
     (0.01, 1): "target",
     (0, 100): "k1 k1_grid margin margins noise",
     (1e-9, 1): "learning_rate learning_rates head_rates whole_rates",
-    (0, 2**32 - 1): "seed seeds full_seeds other_seeds tried fine_tuning_sizes.steps",  # 0 steps: passes instead
+    (0, 2**32 - 1): "seed seeds document_seeds full_seeds other_seeds tried fine_tuning_sizes.steps",  # 0 steps: passes instead
     (1, 100): "within",  # of the list that `embeddings` looks at
     (1, 1024): "threads",
     (1, MOST): """epochs steps section_steps candidates home_candidates depth depths
@@ -46,9 +46,9 @@ CHOICES: dict[str, tuple[str, ...] | str] = {  # as they are, or the registry th
     "branches": "helpers.systems.starting_points:BRANCHES",
     "pretraining": "helpers.systems.starting_points:PRETRAININGS",
     **dict.fromkeys(("starts", "web_starts"), "helpers.systems.starting_points:NAMES")}
-MAY_BE_EMPTY = {"files", "depth.depths", "mismatch.depths", "devices", "distillation.without", "encoders.negatives", "full_seeds",
-                "general_text", "generator", "longformer", "machine", "margins", "narrower", "other_starts", "paired",
-                "sequence_length.documents", "student", "thesis_seeds", "today", "tried", "web_starts"}
+MAY_BE_EMPTY = {"files", "depth.depths", "mismatch.depths", "devices", "distillation.without", "document_seeds",
+                "encoders.negatives", "full_seeds", "general_text", "generator", "longformer", "machine", "margins", "narrower",
+                "other_starts", "paired", "sequence_length.documents", "student", "thesis_seeds", "today", "tried", "web_starts"}
 EVEN = {"attention_window"}  # half of it on each side
 NOT_ABOVE = {"recall_depths": "depth"}  # a list that is read further down than it goes has nothing there
 _RANGE = {name: limits for limits, names in RANGES.items() for name in names.split()}
