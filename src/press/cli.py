@@ -20,13 +20,13 @@ from helpers import paths
 from helpers.errors import BadInput, NetworkNeeded, is_unicode, printable
 from helpers.steps import cluster
 from press import terminal
+from press.rerankers import RERANKERS
 
 EXIT_CODES = """exit codes: 0 all went well; 1 `verify` found a difference; 2 what you can mend, which is reported;
 3 a fault of the book itself, whose trace is kept in a file; 130 Ctrl-C;
 141 the reader of the output went away; 143 SIGTERM (`book serve`: 0, when it has answered what runs)"""
 
 LONGEST = 40  # characters of a wrong argument that are shown
-RERANKERS = ("both", "base", "minilm", "mpnet", "general", "none")
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -116,7 +116,7 @@ def _parser() -> argparse.ArgumentParser:
             option("--first-stage", type=partial(_model, ("bm25",)), default="bm25", metavar="NAME",
                    help="bm25 (default), or any bi-encoder of sentence-transformers, by its folder or hub id: it embeds the "
                         "collection once"),
-            option("--reranker", type=partial(_model, RERANKERS), default="both", metavar="NAME",
+            option("--reranker", type=partial(_model, tuple(RERANKERS)), default="both", metavar="NAME",
                    help="both (default: the sum of the two that follow), base (the book's cross-encoder), minilm (the zero-shot "
                         "encoder that taught it), mpnet (one of base size, 404 MB fetched once), general (a cross-encoder "
                         "that read two dictionaries, too: trained once, in an hour or two), none, or any cross-encoder or "
@@ -126,7 +126,7 @@ def _parser() -> argparse.ArgumentParser:
             option("-k", type=_positive, default=10, help="documents shown"))
     command("measure", "search_command:measure", "measure given re-rankers on judged queries, without training",
             *collection, option("--reranker", dest="rerankers", action="append", default=[], metavar="NAME",
-                                type=partial(_model, RERANKERS),
+                                type=partial(_model, tuple(RERANKERS)),
                                 help="as in `book search`; may be given again (both by default)"),
             option("--run", default="", metavar="FILE", help="a TREC run as the first stage, in place of BM25"),
             option("--split", default="test", help="of the queries (test)"),
@@ -134,7 +134,7 @@ def _parser() -> argparse.ArgumentParser:
             option("--exclude-same-id", action="store_true", help="leave out documents that have their query's id, as BEIR does"))
     command("serve", "serve:serve", "answer queries over HTTP on this machine, with a page for people", *collection,
             option("--reranker", dest="rerankers", action="append", default=[], metavar="NAME",
-                   help="both (default), base, general, minilm, or a cross-encoder's folder; may be given again"),
+                   help="as in `book search`, or a cross-encoder's folder; may be given again (both by default)"),
             option("--host", default="127.0.0.1", help="whom it listens to (127.0.0.1: this machine alone)"),
             option("--port", type=int, default=8350),
             option("--name", dest="names", action="append", default=[], metavar="HOST",

@@ -28,16 +28,13 @@ from helpers.retrieval.bm25 import K1, B, search_each
 from helpers.retrieval.feedback import expand, search_weighted
 from helpers.retrieval.fusion import z_scored_sum
 from helpers.systems.pipeline import SummedReranker, title_of
-from helpers.systems.recipe import general_reranker
 from helpers.systems.rerankers import WarmUp
 from helpers.systems.testbed import Testbed
 from helpers.systems.zero_shot import ZeroShotReranker
-from press.search_command import FEEDBACK, PROBABILITY, SCORES
+from press.rerankers import PROBABILITY, RERANKERS, parts_of, score_of
+from press.search_command import FEEDBACK
 from press.serve.batching import Asking
 
-OWN = NONE, BASE, GENERAL, ZERO_SHOT, BOTH = "none", "base", "general", "minilm", "both"
-# the models whose scores of windows make a re-ranker's, if it is not one itself: as in `SummedReranker`, standardised and summed
-SUMMED: dict[str, tuple[str, ...]] = {NONE: (), BOTH: (BASE, ZERO_SHOT)}
 Pairs = Sequence[tuple[str, str]]  # texts of queries with ids of windows
 WindowScorer = Callable[[Pairs], np.ndarray]  # of the second stage: a score for each pair, float32
 FIRST, AGAIN, ONE = "BM25", "retrieved again", "q"  # stages; how a request's only query is called
@@ -64,10 +61,9 @@ class CrossEncoder:
 
 
 class ZeroShot:
-    """The packaged encoder as it is: the cosine of a window's embedding and the query's, each computed once in a batch."""
+    """An encoder as it is: the cosine of a window's embedding and the query's, each computed once in a batch."""
 
-    def __init__(self, bed: Testbed):
-        settings = ZeroShotReranker()
+    def __init__(self, settings: ZeroShotReranker, bed: Testbed):
         encoder = backbone.resolve(settings.backbone)
         self._encoder, self._length = Encoder(encoder, None, "mean", normalise=True, token_types=False), settings.max_length
         self._tokens = WindowTokens(bed.tokens(encoder).value(), bed.store.value())
@@ -85,20 +81,24 @@ class ZeroShot:
 
 
 def load(name: str, bed: Testbed) -> WindowScorer | None:
-    """The re-ranker of a name that `check` has let pass."""
-    if name in (NONE, BOTH, ZERO_SHOT):
-        return ZeroShot(bed) if name == ZERO_SHOT else None
-    if name in (BASE, GENERAL):
-        own, score = (WarmUp(), logits) if name == BASE else (general_reranker(), probabilities)
-        return CrossEncoder(own.model.value(), bed, own.backbone, score, own)
-    return CrossEncoder(Path(name).expanduser(), bed, name, probabilities)
+    """The re-ranker of a name that `check` has let pass; None for one that has no model of its own."""
+    if name not in RERANKERS:
+        return CrossEncoder(Path(name).expanduser(), bed, name, probabilities)
+    if RERANKERS[name].parts is not None:
+        return None
+    model = RERANKERS[name].made()
+    if isinstance(model, ZeroShotReranker):
+        return ZeroShot(model, bed)
+    score = logits if isinstance(model, WarmUp) else probabilities
+    return CrossEncoder(model.model.value(), bed, model.backbone, score, model)
 
 
 def check(names: Iterable[str]) -> None:
     """BadInput for a name that is neither the book's own nor the folder of a cross-encoder with one value for a pair."""
-    for name in (name for name in names if name not in OWN):
+    for name in (name for name in names if name not in RERANKERS):
         if not (Path(name).expanduser() / "config.json").is_file():
-            raise BadInput(f"no model {name!r}", mend=f"choose from {', '.join(OWN)}, or give the folder of a cross-encoder")
+            named = ", ".join(RERANKERS)
+            raise BadInput(f"no model {name!r}", mend=f"choose from {named}, or give the folder of a cross-encoder")
         known = backbone.configuration(backbone.resolve(str(Path(name).expanduser())))
         if not str((known.architectures or [""])[0]).endswith("ForSequenceClassification") or known.num_labels != 1:
             raise BadInput("this model gives no single value for a pair", file=name, mend="give a cross-encoder that does")
@@ -149,8 +149,8 @@ class Engine:
 
     def expected(self, asked: Asked) -> list[tuple[str, float]]:
         """The scorers that a request needs, in turn, and about how many windows each reads."""
-        models = SUMMED.get(name := asked.reranker or self._usual, (name,))
-        return [(model, asked.candidates * self._windows_each) for model in models] * (1 + (asked.feedback != NONE))
+        models = parts_of(asked.reranker or self._usual)
+        return [(model, asked.candidates * self._windows_each) for model in models] * (1 + (asked.feedback != "none"))
 
     def __call__(self, asked: Asked) -> Asking:
         """The answer: results with the scores and ranks of every stage, and the window that decided."""
@@ -158,7 +158,7 @@ class Engine:
         hits = java.call(search_each, self._index, [asked.query], K1, B, one.depth)[0]
         one.note(FIRST, pd.DataFrame([(ONE, *hit) for hit in hits], columns=COLUMNS))
         yield from self._rerank(one, "re-ranked")
-        if asked.feedback != NONE:
+        if asked.feedback != "none":
             one.note(AGAIN, self._fed_back(one))
             yield from self._rerank(one, "re-ranked again")
         return self._answer(one)
@@ -176,7 +176,7 @@ class Engine:
         """Score the windows of the first documents, each once, and aggregate them."""
         mine = [window for doc_id in cut(one.last, one.asked.candidates)["doc_id"] for window in self._windows_of(doc_id)]
         runs = list[pd.DataFrame]()
-        for model in SUMMED.get(one.model, (one.model,)):
+        for model in parts_of(one.model):
             known = one.scores.setdefault(model, {})
             new = [window for window in mine if window not in known]
             known.update(zip(new, (yield model, [(one.asked.query, window) for window in new]), strict=True))
@@ -203,7 +203,7 @@ class Engine:
                 if doc_id in places:
                     places[doc_id][name] = {"rank": rank, "score": float(score)}
         return {"query": one.asked.query, "collection": self.bed.collection, "unit": self.bed.unit, "reranker": one.model,
-                "score": SCORES.get(one.model, PROBABILITY), **one.asked.model_dump(exclude={"query", "reranker"}),
+                "score": score_of(one.model, PROBABILITY), **one.asked.model_dump(exclude={"query", "reranker"}),
                 "stages": list(one.stages), "seconds": {name: round(value, 4) for name, value in one.seconds.items()},
                 "added_terms": one.added,
                 "results": [{"rank": rank, "doc_id": doc_id, "title": title_of(self._texts, doc_id), "stages": places[doc_id],
