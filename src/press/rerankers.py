@@ -3,21 +3,19 @@
 A light module, since the command line needs the names at once: what makes a re-ranker is imported when one is made.
 """
 
-from dataclasses import dataclass, field
 from pkgutil import resolve_name
-from typing import Any
+from typing import Any, NamedTuple
 
 PROBABILITY, COSINE = "a cross-encoder's probability of relevance", "the cosine of query and window"
 
 
-@dataclass(frozen=True)
-class Reranker:
+class Reranker(NamedTuple):
     """A re-ranker before it is made."""
 
     score: str  # what its scores are
+    models: tuple[str, ...]  # those that score the windows for it, by name: itself, or others whose scores it sums
     maker: str = ""  # what makes it, as `module:name` in `helpers.systems`; none for the first stage alone
-    settings: dict[str, Any] = field(default_factory=dict)  # what it is made with
-    parts: tuple[str, ...] | None = None  # the re-rankers whose scores of windows make its own, if it is not one itself
+    settings: dict[str, Any] = {}  # what it is made with
 
     def made(self) -> Any:
         """The `Scorer`; None for the first stage alone."""
@@ -26,20 +24,14 @@ class Reranker:
 
 RERANKERS = {
     "both": Reranker("the mean of what two models give it, each in standard deviations from the average window of the query",
-                     "pipeline:SummedReranker", parts=("base", "minilm")),
-    "base": Reranker("a cross-encoder's logit", "rerankers:WarmUp"),
-    "minilm": Reranker(COSINE, "zero_shot:ZeroShotReranker"),
-    "mpnet": Reranker(COSINE, "zero_shot:ZeroShotReranker", {"backbone": "packaged:mpnet"}),
-    "general": Reranker(PROBABILITY, "recipe:general_reranker"),
-    "none": Reranker("BM25's", parts=())}
+                     ("base", "minilm"), "pipeline:SummedReranker"),
+    "base": Reranker("a cross-encoder's logit", ("base",), "rerankers:WarmUp"),
+    "minilm": Reranker(COSINE, ("minilm",), "zero_shot:ZeroShotReranker"),
+    "mpnet": Reranker(COSINE, ("mpnet",), "zero_shot:ZeroShotReranker", {"backbone": "packaged:mpnet"}),
+    "general": Reranker(PROBABILITY, ("general",), "recipe:general_reranker"),
+    "none": Reranker("BM25's", ())}
 
 
-def parts_of(name: str) -> tuple[str, ...]:
-    """The names of the models that score windows for a re-ranker: its parts, or itself."""
-    parts = RERANKERS[name].parts if name in RERANKERS else None
-    return (name,) if parts is None else parts
-
-
-def score_of(name: str, otherwise: str) -> str:
-    """What the scores of a re-ranker are; `otherwise` is said of one without a name here."""
-    return RERANKERS[name].score if name in RERANKERS else otherwise
+def named(name: str, score: str = PROBABILITY) -> Reranker:
+    """The re-ranker of a name; of a model's folder or id what is known without reading it, with what its scores are."""
+    return RERANKERS.get(name) or Reranker(score, (name,))

@@ -24,7 +24,7 @@ from helpers.systems.pipeline import Feedback, Pipeline
 from helpers.systems.reranking_experiment import Scorer
 from helpers.systems.testbed import SearchTestbed
 from helpers.systems.zero_shot import GivenReranker
-from press.rerankers import RERANKERS, score_of
+from press.rerankers import RERANKERS, named
 
 BM25, LABEL = "bm25", "BM25"  # the first stage as one asks for it, and as it is shown
 MEASURES = ("nDCG@10", "RR@10", SHARE)
@@ -50,7 +50,7 @@ def answer(queries: Sequence[str], **options: Any) -> str:
     """The rankings for the queries of a command line, by the options of `search`, and what their scores are."""
     reranker, first_stage = options["reranker"], options["first_stage"]
     retrieved = "BM25" if first_stage == BM25 or options["feedback"] != "none" else "the encoder's similarity of query and text"
-    of_window = f"of a document's best window, {score_of(reranker, 'as the model gives it')}"
+    of_window = f"of a document's best window, {named(reranker, 'as the model gives it').score}"
     score = retrieved if reranker == "none" else of_window
     return f"{as_text(search(queries, **options), queries)}\n\nscore: {score}"
 

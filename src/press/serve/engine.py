@@ -31,7 +31,7 @@ from helpers.systems.pipeline import SummedReranker, title_of
 from helpers.systems.rerankers import WarmUp
 from helpers.systems.testbed import Testbed
 from helpers.systems.zero_shot import ZeroShotReranker
-from press.rerankers import PROBABILITY, RERANKERS, parts_of, score_of
+from press.rerankers import RERANKERS, named
 from press.search_command import FEEDBACK
 from press.serve.batching import Asking
 
@@ -84,7 +84,7 @@ def load(name: str, bed: Testbed) -> WindowScorer | None:
     """The re-ranker of a name that `check` has let pass; None for one that has no model of its own."""
     if name not in RERANKERS:
         return CrossEncoder(Path(name).expanduser(), bed, name, probabilities)
-    if RERANKERS[name].parts is not None:
+    if name not in RERANKERS[name].models:
         return None
     model = RERANKERS[name].made()
     if isinstance(model, ZeroShotReranker):
@@ -97,8 +97,8 @@ def check(names: Iterable[str]) -> None:
     """BadInput for a name that is neither the book's own nor the folder of a cross-encoder with one value for a pair."""
     for name in (name for name in names if name not in RERANKERS):
         if not (Path(name).expanduser() / "config.json").is_file():
-            named = ", ".join(RERANKERS)
-            raise BadInput(f"no model {name!r}", mend=f"choose from {named}, or give the folder of a cross-encoder")
+            choices = ", ".join(RERANKERS)
+            raise BadInput(f"no model {name!r}", mend=f"choose from {choices}, or give the folder of a cross-encoder")
         config = backbone.configuration(backbone.resolve(str(Path(name).expanduser())))
         if not str((config.architectures or [""])[0]).endswith("ForSequenceClassification") or config.num_labels != 1:
             raise BadInput("this model gives no single value for a pair", file=name, mend="give a cross-encoder that does")
@@ -149,7 +149,7 @@ class Engine:
 
     def expected(self, asked: Asked) -> list[tuple[str, float]]:
         """The scorers that a request needs, in turn, and about how many windows each reads."""
-        models = parts_of(asked.reranker or self._usual)
+        models = named(asked.reranker or self._usual).models
         return [(model, asked.candidates * self._windows_each) for model in models] * (1 + (asked.feedback != "none"))
 
     def __call__(self, asked: Asked) -> Asking:
@@ -176,7 +176,7 @@ class Engine:
         """Score the windows of the first documents, each once, and aggregate them."""
         wanted = [window for doc_id in cut(work.last, work.asked.candidates)["doc_id"] for window in self._windows_of(doc_id)]
         runs = list[pd.DataFrame]()
-        for model in parts_of(work.model):
+        for model in named(work.model).models:
             scores = work.scores.setdefault(model, {})
             new = [window for window in wanted if window not in scores]
             scores.update(zip(new, (yield model, [(work.asked.query, window) for window in new]), strict=True))
@@ -203,7 +203,7 @@ class Engine:
                 if doc_id in places:
                     places[doc_id][name] = {"rank": rank, "score": float(score)}
         return {"query": work.asked.query, "collection": self.bed.collection, "unit": self.bed.unit, "reranker": work.model,
-                "score": score_of(work.model, PROBABILITY), **work.asked.model_dump(exclude={"query", "reranker"}),
+                "score": named(work.model).score, **work.asked.model_dump(exclude={"query", "reranker"}),
                 "stages": list(work.stages), "seconds": {name: round(value, 4) for name, value in work.seconds.items()},
                 "added_terms": work.added,
                 "results": [{"rank": rank, "doc_id": doc_id, "title": title_of(self._texts, doc_id), "stages": places[doc_id],
