@@ -42,8 +42,9 @@ def as_page(executed: nbformat.NotebookNode, page: variants.PageRequest, seconds
     data: list[Any] = []
     shown, default = in_view(cells), page.values == chapters.resolve(page.chapter, ANSWERED, {})
     outputs = [output for cell in cells for output in cell.get("outputs", []) if "text/html" in output.get("data", {})]
-    if default and (table := next((own for own in outputs if COMPARED & set(own.data.get(DATA_MIME, ()))), None)):
-        table.data["text/html"] += otherwise(page.chapter)
+    compared = next((output for output in outputs if COMPARED & set(output.data.get(DATA_MIME, ()))), None)
+    if default and compared:
+        compared.data["text/html"] += otherwise(page.chapter)
     for cell in (cell for cell in cells if cell.cell_type == "code"):
         cell.metadata["tags"] = sorted({*cell.metadata.get("tags", []), *(() if cell.id in shown else ("hide-input",))})
         cell.outputs = [output for output in cell.outputs if output.output_type != "stream"]
