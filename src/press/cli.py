@@ -99,7 +99,7 @@ COMMANDS: list[tuple[Any, ...]] = [  # name, function as `module:name` in `press
      option("--exclude-same-id", action="store_true", help="leave out documents that have their query's id, as BEIR does")),
     ("serve", "serve:serve", "answer queries over HTTP on this machine, with a page for people", *COLLECTION,
      option("--reranker", dest="rerankers", action="append", default=[], metavar="NAME",
-            help="as in `book search`, or a cross-encoder's folder; may be given again (both by default)"),
+            help="a name as in `book search`, or a cross-encoder's folder; may be given again (both by default)"),
      option("--host", default="127.0.0.1", help="whom it listens to (127.0.0.1: this machine alone)"),
      option("--port", type=int, default=8350),
      option("--name", dest="names", action="append", default=[], metavar="HOST",
