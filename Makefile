@@ -77,6 +77,7 @@ address: $(READY)  ## set the repository's public address: URL=https://github.co
 
 test: $(READY)  ## all tests, on WORKERS processes (as many as cores, at most 4)
 	$(BIN)/pytest -n $(WORKERS) --maxprocesses 4
+	PYTHONPATH=src:tests $(BIN)/pytest -p conftest -m "not slow" campaigns/test_bench.py campaigns/test_stream.py
 
 fast: $(READY)  ## the tests that need neither a JVM nor a model
 	$(BIN)/pytest -m "not slow" -n $(WORKERS) --maxprocesses 8
@@ -91,7 +92,7 @@ mutants: $(READY)  ## change the science in 100 places, one at a time: do the te
 	PYTHONPATH=src OMP_NUM_THREADS=1 nice $(BIN)/python campaigns/mutants.py $(ARGS)
 
 load: $(READY)  ## ask `book serve` by 64 clients of mixed cost at once: ARGS="--seconds 60 --reranker base"
-	PYTHONPATH=src $(BIN)/python campaigns/service.py $(ARGS)
+	PYTHONPATH=src:. $(BIN)/python campaigns/service.py $(ARGS)
 
 rehearsal: $(READY)  ## rehearse PROFILE=msmarco in miniature, without network, to every page: ARGS="collection seeds" for these alone
 	PYTHONPATH=src:tests:campaigns $(BIN)/python -m rehearsal.run $(ARGS)

@@ -101,7 +101,7 @@ def of_documents(bed: Testbed) -> Callable[[int], None]:
             store, tokens, vectors = (Path(place) / name for name in ("store", "tokens", "vectors"))
             for folder in (store, tokens, vectors):
                 folder.mkdir()
-            part = SimpleNamespace(collection=SimpleNamespace(spec="growth"), sources=list, stream=lambda: (
+            part = SimpleNamespace(collection=SimpleNamespace(spec="growth"), sources=list, load=lambda: (
                 text._replace(doc_id=f"{text.doc_id}-{n}")
                 for n, text in zip(range(size), itertools.cycle(texts), strict=False)))
             made(text_store)(part, folder=store)

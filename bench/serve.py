@@ -77,22 +77,31 @@ def load(port: int, texts: list[str], clients: int, seconds: float = 0, requests
     started, left = time.perf_counter(), itertools.count(1)
 
     def client(number: int) -> Iterator[tuple[int, float]]:
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
+        connection = connected(port)
         for turn in itertools.count(number):
             if next(left) > requests if requests else time.perf_counter() - started > seconds:
                 return
             began = time.perf_counter()
             settings = {"query": texts[turn * 7 % len(texts)], "candidates": CANDIDATES, **asked}
-            connection.request("GET", "/search?" + urlencode(settings))
-            response = connection.getresponse()
-            response.read()
-            yield response.status, time.perf_counter() - began
+            yield ask(connection, "search", **settings)[0], time.perf_counter() - began
 
     with ThreadPoolExecutor(clients) as pool:
         got = list(itertools.chain(*pool.map(lambda number: list(client(number)), range(clients))))
     whole, taken = time.perf_counter() - started, [spent for status, spent in got if status == 200]
     p50, p99 = np.percentile(taken, [50, 99]).tolist() if taken else (float("nan"),) * 2
     return {"answers": len(taken), "per_second": len(taken) / whole, "p50": p50, "p99": p99, "refused": len(got) - len(taken)}
+
+
+def connected(port: int) -> http.client.HTTPConnection:
+    """A connection to a service on this machine."""
+    return http.client.HTTPConnection("127.0.0.1", port, timeout=120)
+
+
+def ask(connection: http.client.HTTPConnection, path: str, **asked: Any) -> tuple[int, bytes, int]:
+    """Status, body, and the seconds of `Retry-After`, of what is asked."""
+    connection.request("GET", f"/{path}?{urlencode(asked)}")
+    response = connection.getresponse()
+    return response.status, response.read(), int(response.headers.get("Retry-After", 0))
 
 
 def memory(scale: Scale, folder: str, texts: list[str], requests: int) -> dict[str, Any]:

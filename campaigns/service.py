@@ -8,7 +8,6 @@ asked. Their clients think for some seconds, as people do. Who is refused waits 
 """
 
 import argparse
-import http.client
 import json
 import random
 import subprocess
@@ -16,10 +15,11 @@ import sys
 import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
-from urllib.parse import urlencode
+from contextlib import closing
 
 import numpy as np
 
+from bench import serve
 from helpers.data.collection import open_collection
 
 P99, THINK, SMALL = 2.0, 6.0, 0.5  # seconds
@@ -27,13 +27,10 @@ Got = tuple[str, int, float]  # kind, status, seconds
 
 
 def ask(port: int, path: str, **asked: object) -> tuple[int, dict, int]:
-    """Status, answer and `Retry-After`."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
-    connection.request("GET", f"/{path}?{urlencode(asked)}")
-    response = connection.getresponse()
-    content = json.loads(response.read())
-    connection.close()
-    return response.status, content, int(response.headers.get("Retry-After", 0))
+    """Status, answer and `Retry-After`, by a connection of its own: one that idles while its client thinks is closed."""
+    with closing(serve.connected(port)) as connection:
+        status, body, wait = serve.ask(connection, path, **asked)
+    return status, json.loads(body), wait
 
 
 def measured(port: int, texts: list[str]) -> list[tuple[str, dict]]:

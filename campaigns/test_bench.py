@@ -1,6 +1,6 @@
 """The comparison with other libraries: the contenders do the same work on four documents and give the same; the command.
 
-`make bench-test` runs these tests, with the fixtures of `tests/conftest.py`.
+`make bench-test` runs these tests, with the fixtures of `tests/conftest.py`; `make test` those that are not slow.
 """
 
 import json
@@ -25,12 +25,17 @@ from local_server import serving
 
 
 @pytest.fixture
-def tiny(folder, store):
-    """The work of a trial on the four documents, with its steps computed."""
+def scale(folder, store):
+    """The work of a trial on the four documents."""
     made = work.trial(str(folder), "document")
-    made = replace(made, queries=3, searched=3, steps=2, model=replace(made.model, candidates=3, batch_size=2, max_length=32))
-    work.prepare(made)
-    return made
+    return replace(made, queries=3, searched=3, steps=2, model=replace(made.model, candidates=3, batch_size=2, max_length=32))
+
+
+@pytest.fixture
+def tiny(scale):
+    """The same, with its steps computed."""
+    work.prepare(scale)
+    return scale
 
 
 @pytest.fixture
@@ -74,6 +79,7 @@ def test_engines_that_are_not_there_or_end_are_told(monkeypatch, tmp_path):
         pass
 
 
+@pytest.mark.slow
 def test_pairs_of_every_length_are_timed(tiny, monkeypatch):
     monkeypatch.setattr(lengths, "TOKENS", 256)
     monkeypatch.setattr(lengths, "joules", iter(range(99)).__next__)
@@ -89,6 +95,7 @@ def outcomes(contenders):
     return {name: prepare()() for name, prepare in contenders.items()}
 
 
+@pytest.mark.slow
 def test_the_pairs_are_the_candidates_windows(tiny, tokenizer):
     own = Work(tiny)
     assert [query for query, _ in own.pairs].count("q1") == 2  # two documents speak of bread
@@ -98,6 +105,7 @@ def test_the_pairs_are_the_candidates_windows(tiny, tokenizer):
     assert own.inputs(tokenizer, from_texts=True) == own.inputs(tokenizer)
 
 
+@pytest.mark.slow
 def test_re_rankers_give_the_same_scores(tiny, exact):
     result = outcomes(rerank.comparison(Work(tiny)).contenders(SETTING))
     assert list(result) == [
@@ -107,6 +115,7 @@ def test_re_rankers_give_the_same_scores(tiny, exact):
     assert len(result[measurements.OURS]) == len(Work(tiny).pairs)
 
 
+@pytest.mark.slow
 def test_encoders_give_the_same_vectors(tiny, exact):
     result = outcomes(encode.comparison(Work(tiny)).contenders(SETTING))
     for name, vectors in result.items():
@@ -114,6 +123,7 @@ def test_encoders_give_the_same_vectors(tiny, exact):
     assert np.allclose(np.linalg.norm(result[measurements.SENTENCE_TRANSFORMER_BEST], axis=1), 1, atol=1e-4)
 
 
+@pytest.mark.slow
 def test_a_section_is_json_with_its_rounds_and_its_drift(tiny):
     section = json.loads(json.dumps(rerank.measure(tiny, rounds=2)))
     assert all(len(rounds["seconds"]) == 2 for rounds in section["contenders"].values())
@@ -124,6 +134,7 @@ def test_a_section_is_json_with_its_rounds_and_its_drift(tiny):
     assert len(section["tried"]) == 8
 
 
+@pytest.mark.slow
 def test_a_section_fails_if_the_scores_are_others(tiny, monkeypatch):
     monkeypatch.setattr(rerank, "probabilities", lambda _, inputs: -np.arange(len(inputs), dtype=float))
     values = iter([1.0, 1.0, 0.5, 0.5, 1.0])  # the default's, the best setting's, the book's two, and the other engine's
@@ -132,11 +143,13 @@ def test_a_section_fails_if_the_scores_are_others(tiny, monkeypatch):
         rerank.measure(tiny, rounds=1)
 
 
+@pytest.mark.slow
 def test_encoding_is_measured(tiny):
     section = json.loads(json.dumps(encode.measure(replace(tiny, encoded=2), rounds=1)))
     assert section["drift"][measurements.OURS] == {"nDCG@10": 0.0, "RR@10": 0.0}
 
 
+@pytest.mark.slow
 def test_both_engines_find_the_documents(tiny):
     section = json.loads(json.dumps(search.measure(tiny, rounds=1)))
     assert set(section["contenders"]) == {measurements.LUCENE, measurements.BM25S, measurements.BM25S_NUMBA}
@@ -146,6 +159,7 @@ def test_both_engines_find_the_documents(tiny):
         assert run.groupby("query_id").head(1).set_index("query_id")["doc_id"].to_dict() == {"q1": "d1", "q2": "d2"}, name
 
 
+@pytest.mark.slow
 def test_sizes_are_timed_with_their_operations(tiny):
     section = json.loads(json.dumps(sizes.measure(tiny, rounds=1)))
     assert set(section["speed"]["sizes"]) == set(section["flops"]) == {"1/32/2", "2/32/2"}
@@ -155,6 +169,7 @@ def test_sizes_are_timed_with_their_operations(tiny):
     assert section["tokens"] == sum(len(ids) for ids, _ in own.inputs(own.encoder.tokenizer()))
 
 
+@pytest.mark.slow
 def test_trainings_take_the_same_number_of_examples(tiny, monkeypatch):
     monkeypatch.setattr(train, "LONGEST", 24)
     section = json.loads(json.dumps(train.measure(tiny, rounds=1)))
@@ -166,13 +181,13 @@ def test_trainings_take_the_same_number_of_examples(tiny, monkeypatch):
 
 
 @pytest.mark.parametrize("axis", growth.AXES)
-def test_growth_is_measured_on_every_axis(tiny, axis):
-    growth.prepare(tiny)
-    section = growth.one(axis, tiny.collection, tiny.unit, 3, 1, 2)
+def test_growth_is_measured_on_every_axis(scale, axis):
+    growth.prepare(scale)
+    section = growth.one(axis, scale.collection, scale.unit, 3, 1, 2)
     assert (section["size"], len(section["seconds"])) == (3, 2) and min(section["seconds"]) > 0 <= section["megabytes"]
 
 
-def test_sizes_of_growth_are_what_was_asked_for(tiny, monkeypatch):
+def test_sizes_of_growth_are_what_was_asked_for(scale, monkeypatch):
     calls = []
 
     def run(command, **_):
@@ -180,16 +195,16 @@ def test_sizes_of_growth_are_what_was_asked_for(tiny, monkeypatch):
         return CompletedProcess(command, 0, json.dumps({"size": calls[-1][3], "seconds": [1.0], "megabytes": 0}), "")
 
     monkeypatch.setattr(timing.subprocess, "run", run)
-    section = growth.measure(replace(tiny, growth=(5, 100, 7), times=(1, 10, 100)), rounds=9)["axes"]
+    section = growth.measure(replace(scale, growth=(5, 100, 7), times=(1, 10, 100)), rounds=9)["axes"]
     assert {axis: [point["size"] for point in points] for axis, points in section.items()} == {
         "queries": [5, 50, 500], "documents": [100, 1000, 10000], "candidates": [7, 70, 700]}
     assert [line[4:] for line in calls[:3]] == [[5, 5], [5, 3], [5, 1]]  # the smallest size, and how often
 
 
-def test_a_size_that_fails_says_why(tiny, monkeypatch):
+def test_a_size_that_fails_says_why(scale, monkeypatch):
     monkeypatch.setattr(timing.subprocess, "run", lambda command, **_: CompletedProcess(command, 1, "", "no memory"))
     with pytest.raises(RuntimeError, match="queries x 1 could not be measured: no memory"):
-        growth.measure(tiny, rounds=1)
+        growth.measure(scale, rounds=1)
 
 
 def test_the_fastest_setting_is_chosen(monkeypatch):
@@ -206,6 +221,7 @@ def test_the_fastest_setting_is_chosen(monkeypatch):
 
 # ---- the service under load ----
 
+@pytest.mark.slow
 def test_every_service_answers_and_is_measured(tiny, monkeypatch):
     serve.prepare(tiny)
     monkeypatch.setattr(serve, "find_spec", lambda name: None)
@@ -219,6 +235,7 @@ def test_every_service_answers_and_is_measured(tiny, monkeypatch):
     assert len(section["memory"]["MiB"]) == 2
 
 
+@pytest.mark.slow
 def test_lancedb_answers_too(tiny, tmp_path):
     pytest.importorskip("lancedb", reason="LanceDB is compared if it is installed")
     from transformers import AutoModelForSequenceClassification

@@ -46,6 +46,7 @@ def test_the_memory_of_a_process_and_of_its_children_is_counted():
     assert list(stream.family(os.getpid()))[0] == os.getpid()
 
 
+@pytest.mark.slow
 def test_steps_of_a_ranking_are_measured(tmp_path):
     """Of a plain step, one in the JVM and one with a network; what they stand on is made first."""
     folder = generate(tmp_path / "collection", 60, 30)

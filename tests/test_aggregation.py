@@ -19,7 +19,7 @@ from helpers.systems.pipeline import Pipeline, SummedReranker
 from helpers.systems.rerankers import WarmUp
 from helpers.systems.testbed import Testbed
 from helpers.systems.zero_shot import ZeroShotReranker
-from press.search_command import RERANKERS
+from press.rerankers import RERANKERS
 from toys import run_of
 
 # q2 before q1; of a the windows stand as 2, 0, 1, and b has one window only. Eighths: the sums are exact.
@@ -125,7 +125,7 @@ def test_the_scores_are_standardised_and_weighted(monkeypatch, weight, first, se
 
 
 def test_the_pipeline_and_the_command_line_sum_the_base_and_its_teacher():
-    default = next(iter(RERANKERS.values()))()
+    default = next(iter(RERANKERS.values())).made()
     assert default == Pipeline().model == SummedReranker()
     assert (default.first, default.second, default.weight) == (WarmUp(), ZeroShotReranker(), 0.5)
 

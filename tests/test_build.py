@@ -26,7 +26,7 @@ def book(places, monkeypatch):
 
     monkeypatch.setattr(chapters, "names", list)
     monkeypatch.setattr(build.subprocess, "run", jupyter_book)
-    monkeypatch.setattr(build.cite, "write_sitemap", lambda: None)  # test_cite has it
+    monkeypatch.setattr(build.launch, "write_sitemap", lambda: None)  # test_launch has it
     return root
 
 
@@ -60,7 +60,7 @@ def test_a_failure_is_said_and_the_book_is_rendered_the_next_time(book, monkeypa
 def test_a_chapter_that_was_not_executed_has_a_page_that_says_so_while_the_book_is_rendered(book, monkeypatch):
     monkeypatch.setattr(chapters, "names", lambda: ["seeds"])
     page, seen = paths.CHAPTERS / "seeds.ipynb", []
-    monkeypatch.setattr(build.cite, "write_sitemap", lambda: seen.append(page.read_text()))
+    monkeypatch.setattr(build.launch, "write_sitemap", lambda: seen.append(page.read_text()))
     build.render()
     assert f"# {chapters.chapter('seeds').title}" in seen[0] and "make chapter NAME=seeds" in seen[0]
     assert not page.exists()

@@ -1,7 +1,6 @@
 """Citations: valid BibTeX for the book and each chapter."""
 
 import tomllib
-from xml.etree import ElementTree
 
 import pytest
 from pybtex.database import parse_string
@@ -64,16 +63,3 @@ def test_a_mistake_in_the_citation_file_is_named(tmp_path, monkeypatch, text, sa
     (tmp_path / "CITATION.cff").write_text(text)
     with pytest.raises(BadInput, match=said):
         cite.citation()
-
-
-def test_a_sitemap_needs_an_address(places, monkeypatch):
-    places("HTML")
-    for page in ("index", "chapters/seeds", "_static/frame"):
-        (paths.HTML / f"{page}.html").parent.mkdir(exist_ok=True)
-        (paths.HTML / f"{page}.html").touch()
-    cite.write_sitemap()
-    found = [one.text for one in ElementTree.parse(paths.HTML / "sitemap.xml").iter() if one.tag.endswith("}loc")]
-    assert found == [f"https://me.github.io/my-book/{page}" for page in ("chapters/seeds.html", "index.html")]
-    monkeypatch.setenv("BOOK_REPOSITORY", "https://github.com/OWNER/my-book")
-    cite.write_sitemap()
-    assert not (paths.HTML / "sitemap.xml").exists()

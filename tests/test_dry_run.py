@@ -9,7 +9,7 @@ from helpers import paths
 from helpers.errors import BadInput
 from helpers.steps.store import Store
 from press import dry_run
-from press.dry_run import Known, catalogue, nearest
+from press.dry_run import Computation, catalogue, nearest
 
 IMPORTS = "from dry_steps_module import doubled, numbers, total"
 
@@ -112,7 +112,7 @@ def data(name, digest="d"):
 
 
 def entry(given, key="k", seconds=1.0, kept=None):
-    return Known(given, key, seconds, kept)
+    return Computation(given, key, seconds, kept)
 
 
 @pytest.mark.parametrize(("needed", "near", "far"), [

@@ -39,11 +39,11 @@ def cards(monkeypatch):
 
 def test_a_card_stands_while_what_it_rests_on_holds(cards):
     data = [{"page": "does_it_work", "compared": {"a - b in RR@10": [0.5, 0.4, 0.1, -0.1, 0.3]}}]
-    shown = front_page.held({MAX: line(MAX, verdicts.AGREES)}, data)
+    shown = front_page.cards_that_hold({MAX: line(MAX, verdicts.AGREES)}, data)
     assert [card["title"] for card, _ in shown] == ["agrees", "higher", "compared"]
     assert "best window: +0.050 [+0.010, +0.090]; published +0.043" in shown[0][1]
     assert "a less b: +0.100 [−0.100, +0.300]" in shown[2][1]
-    assert front_page.held({}, []) == []
+    assert front_page.cards_that_hold({}, []) == []
 
 
 def test_the_first_sentences_that_hold_are_told_with_their_numbers():

@@ -90,3 +90,17 @@ def test_a_link_to_a_page_shows_its_title_and_where_it_is():
     assert '<meta property="og:title" content="How much does the seed matter? R&amp;D">' in shown
     assert f'"og:url" content="https://{KNOWN["owner"].lower()}.github.io/{KNOWN["name"]}/chapters/seeds.html"' in shown
     assert "og:url" not in launch.preview("index", "Book", {**KNOWN, "owner": cite.NOBODY})
+
+
+def test_a_sitemap_needs_an_address(places, monkeypatch):
+    places("HTML")
+    monkeypatch.setenv("BOOK_REPOSITORY", "https://github.com/Me/my-book")
+    for page in ("index", "chapters/seeds", "_static/frame"):
+        (paths.HTML / f"{page}.html").parent.mkdir(exist_ok=True)
+        (paths.HTML / f"{page}.html").touch()
+    launch.write_sitemap()
+    found = [one.text for one in ElementTree.parse(paths.HTML / "sitemap.xml").iter() if one.tag.endswith("}loc")]
+    assert found == [f"https://me.github.io/my-book/{page}" for page in ("chapters/seeds.html", "index.html")]
+    monkeypatch.setenv("BOOK_REPOSITORY", "https://github.com/OWNER/my-book")
+    launch.write_sitemap()
+    assert not (paths.HTML / "sitemap.xml").exists()

@@ -8,7 +8,8 @@ import pytest
 
 from press import search_command
 from press.cli import main
-from press.search_command import FEEDBACK, RERANKERS, as_text
+from press.rerankers import RERANKERS
+from press.search_command import FEEDBACK, as_text
 
 pytestmark = pytest.mark.slow
 

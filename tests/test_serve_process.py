@@ -25,6 +25,7 @@ from helpers.retrieval import java
 from helpers.systems.testbed import Testbed
 from press import search_command
 from press.cli import main
+from press.rerankers import RERANKERS
 from press.search_command import search
 from press.serve import engine
 from press.serve.engine import Asked
@@ -83,10 +84,12 @@ def test_stages_scores_and_the_window_that_decided(tiny, scorers, monkeypatch):
     assert json.loads(json.dumps(own, allow_nan=False)) == own
 
 
-def test_the_service_ranks_as_the_pipeline_does(tiny, folder, store):
-    ranked = engine.Engine(tiny, {name: engine.load(name, tiny) for name in ("both", "base", "minilm")})
+def test_the_service_ranks_as_the_pipeline_does(tiny, folder, store, monkeypatch):
+    smaller = RERANKERS["mpnet"]._replace(settings={"backbone": "packaged:0,1"})  # the encoder of base size is fetched
+    monkeypatch.setitem(RERANKERS, "mpnet", smaller)
+    ranked = engine.Engine(tiny, {name: engine.load(name, tiny) for name in ("both", "base", "minilm", "mpnet")})
     for name, feedback in (("minilm", "none"), ("minilm", "documents"), ("minilm", "passages"), ("both", "none"),
-                           ("both", "documents")):
+                           ("both", "documents"), ("mpnet", "none")):
         expected = search([QUERY], str(folder), "", name, feedback, 5)
         answer = answered(ranked, reranker=name, feedback=feedback, candidates=100)["results"]
         assert [result["doc_id"] for result in answer] == list(expected["doc_id"])

@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from helpers import paths
-from press import build, chapters, cli, variants
+from press import build, chapters, cli, commands
 
 KEPT = ("candidates.ipynb", "candidates.stamp", "candidates.failed.ipynb", "seeds.ipynb")
 GONE = ("candidates--1c472a.ipynb", "candidates--1c472a.stamp", "candidates--1c472a--compared.md", "seeds--abcdef.stamp")
@@ -34,18 +34,18 @@ def files_of(folder):
 
 def test_cleaning_removes_variants_comparisons_and_their_rendered_pages_alone(book):
     before = files_of(book)
-    removed = variants.clean()
+    (told,) = commands.clean_variants(no_render=True)
     after = files_of(book)
     assert set(before) - set(after) == {name for name in before if "--" in name} | {"_build/.doctrees/x"}
     assert all(after[name] == before[name] for name in after)
-    assert len(removed) == len(GONE) + 6
+    assert told == f"removed {len(GONE) + 6} files"
 
 
 def test_the_contents_end_with_the_variants_as_long_as_there_are_any_each_with_its_comparison_below_it(book):
     assert yaml.safe_load(build.write_toc().read_text())["parts"][-1] == {"caption": "Variants", "chapters": [{
         "file": "chapters/candidates--1c472a", "title": f'{TITLE}: depths = [10, 50], unit = "document"',
         "sections": [{"file": "chapters/candidates--1c472a--compared", "title": "Compared with the baseline"}]}]}
-    variants.clean()
+    list(commands.clean_variants(no_render=True))
     assert yaml.safe_load(build.write_toc().read_text()) == yaml.safe_load((paths.BOOK / "_toc.yml").read_text())
 
 

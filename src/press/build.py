@@ -15,7 +15,7 @@ import yaml
 from helpers import paths
 from helpers.errors import BadInput
 from helpers.steps import recipe
-from press import chapters, cite, edited, execute, variants
+from press import chapters, edited, execute, launch, variants
 from press.terminal import shortened
 
 SKIPPED = {"_build", "__pycache__"}  # folders that rendering writes itself
@@ -58,7 +58,7 @@ def render() -> bool:
     if done.returncode:
         raise BadInput(f"Jupyter Book stopped:\n{(done.stdout + done.stderr)[-4000:]}",
                        mend="mend what it names above, then `make book` again")
-    cite.write_sitemap()
+    launch.write_sitemap()
     stamp.write_text(mark)
     cited.write_bytes(bib.read_bytes())
     return True

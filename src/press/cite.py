@@ -9,12 +9,11 @@ import os
 import re
 import subprocess
 from typing import Any, NamedTuple
-from xml.sax.saxutils import escape
 
 from helpers import paths
 from helpers.errors import BadInput
 from press import chapters
-from press.edited import filled, yaml_of
+from press.edited import yaml_of
 
 ESCAPED = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
            "{": r"\textbraceleft{}", "}": r"\textbraceright{}", **{sign: f"\\{sign}" for sign in "%&#_$"}}
@@ -112,13 +111,3 @@ def parsed(url: str, branch: str, where: str) -> Repository:
     if address is None:
         raise BadInput(f"{url!r} is no repository on GitHub ({where})", mend="write https://github.com/<owner>/<name>")
     return Repository(address[1], address[2], branch)
-
-
-def write_sitemap() -> None:
-    """Write what search engines read beside the rendered pages; without a public address nothing."""
-    place, file = repository(), paths.HTML / "sitemap.xml"
-    file.unlink(missing_ok=True)
-    if not place.is_placeholder:
-        pages = sorted(str(page.relative_to(paths.HTML)) for page in paths.HTML.rglob("*.html"))
-        urls = "".join(f"<url><loc>{escape(place.pages + page)}</loc></url>\n" for page in pages if not page.startswith("_"))
-        file.write_text(filled("sitemap.xml", urls=urls), encoding="utf-8")

@@ -1,6 +1,7 @@
 """The commands of `book` that put the press's parts together: run, render, print, export, clean, pack, unpack, list source."""
 
 import ast
+import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -83,12 +84,18 @@ def _chosen(chapter: str, run: dry_run.DryRun, names: Sequence[str]) -> dict[str
 
 
 def clean_variants(no_render: bool) -> Iterator[str]:
-    """Remove the variant pages and their comparisons."""
-    removed = variants.clean()
+    """Remove the variants, their comparisons and what was rendered of them; the baseline pages stay."""
+    folders = (paths.CHAPTERS, paths.HTML / "chapters", paths.HTML / "_sources" / "chapters",
+               paths.HTML.parent / "jupyter_execute" / "chapters")
+    removed = [file for folder in folders for file in folder.glob("*--*")]
+    for file in removed:
+        file.unlink()
     yield f"removed {len(removed)} files"
-    if removed and (paths.HTML / "index.html").exists() and not no_render:
-        building.render()  # the contents beside every page list the variants
-        yield "book: rendered without them"
+    if removed:
+        shutil.rmtree(paths.HTML.parent / ".doctrees", ignore_errors=True)
+        if (paths.HTML / "index.html").exists() and not no_render:
+            building.render()  # the contents beside every page list the variants
+            yield "book: rendered without them"
 
 
 def pack(name: str, folder: Path, profile: str, given: dict[str, str], part: int, only_list: bool = False) -> Iterator[str]:

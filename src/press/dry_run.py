@@ -33,7 +33,7 @@ QUICK = ("queries", "qrels", "text_store", "trec_run", "aggregated", "z_scored",
 
 
 @dataclass(frozen=True)
-class Known:
+class Computation:
     """A computation that was made before."""
 
     recipe: dict[str, Any]  # of its step
@@ -47,29 +47,29 @@ class Known:
         return arguments(self.recipe)
 
 
-Catalogue = dict[str, list[Known]]  # by the name of the step
+Catalogue = dict[str, list[Computation]]  # by the name of the step
 
 
 def catalogue() -> Catalogue:
     """All known computations; an entry itself goes before what a later step tells of it."""
-    found = list[Known]()
+    found = list[Computation]()
     for kept in (Recorded(paths.RESULTS), Store(paths.store())):
         for manifest in kept.manifests():
             with contextlib.suppress(LookupError, TypeError):  # a damaged entry holds nothing
-                found += _told(manifest["recipe"], manifest, kept)
-    found.sort(key=lambda one: (one.kept is not None, one.seconds is not None))
+                found += _computations(manifest["recipe"], manifest, kept)
+    found.sort(key=lambda made: (made.kept is not None, made.seconds is not None))
     by_step = defaultdict(list)
-    for one in {one.key: one for one in found}.values():
-        by_step[one.recipe["step"]].append(one)
+    for made in {made.key: made for made in found}.values():
+        by_step[made.recipe["step"]].append(made)
     return by_step
 
 
-def _told(whole: dict[str, Any], line: dict[str, Any], kept: Store | Recorded | None = None) -> Iterator[Known]:
+def _computations(whole: dict[str, Any], line: dict[str, Any], kept: Store | Recorded | None = None) -> Iterator[Computation]:
     """A computation and those below it, whose lines stand in the recipe's order."""
-    yield Known(whole, line["key"], line.get("seconds"), kept)
+    yield Computation(whole, line["key"], line.get("seconds"), kept)
     for part, below in zip(recipe.input_steps(whole), line.get("inputs") or [], strict=False):
         if below["step"] == part["step"]:
-            yield from _told(part, below)
+            yield from _computations(part, below)
 
 
 def arguments(whole: dict[str, Any]) -> dict[tuple[str, str], str]:
@@ -86,15 +86,15 @@ def arguments(whole: dict[str, Any]) -> dict[tuple[str, str], str]:
     return {place: ", ".join(sorted(found)) for place, found in values.items()}
 
 
-def nearest(missing: dict[str, Any], known: Iterable[Known]) -> Known | None:
+def nearest(missing: dict[str, Any], computations: Iterable[Computation]) -> Computation | None:
     """The known computation that differs from a missing one in the fewest arguments; among equals one of the Almanac."""
     ours = arguments(missing)
 
-    def distance(one: Known) -> tuple[int, int, str]:
-        away = sum(step == "data" and not value.startswith("almanac") for (step, _), value in one.arguments.items())
-        return sum(ours.get(place) != one.arguments.get(place) for place in {*ours, *one.arguments}), away, one.key
+    def distance(made: Computation) -> tuple[int, int, str]:
+        away = sum(step == "data" and not value.startswith("almanac") for (step, _), value in made.arguments.items())
+        return sum(ours.get(place) != made.arguments.get(place) for place in {*ours, *made.arguments}), away, made.key
 
-    return min(known, default=None, key=distance)
+    return min(computations, default=None, key=distance)
 
 
 class NoValue(Exception):
@@ -142,7 +142,7 @@ class DryRun:
             and sum(file.stat().st_size for part in data for file in part.sources()) < MANY)
 
 
-def of_chapter(chapter: str, values: dict[str, Any], known: Catalogue) -> DryRun:
+def of_chapter(chapter: str, values: dict[str, Any], catalogue: Catalogue) -> DryRun:
     """Execute a chapter's template dry; BadInput if it would stop with these parameters before anything is computed."""
     run = DryRun()
 
@@ -151,7 +151,7 @@ def of_chapter(chapter: str, values: dict[str, Any], known: Catalogue) -> DryRun
         if step.key in run.available:
             entry, source = run.available[step.key]
         else:
-            entry, source = run.at_hand(step, folder) or _stand_in(step, known), "computed"
+            entry, source = run.at_hand(step, folder) or _stand_in(step, catalogue), "computed"
             if entry.manifest["key"] != step.key:  # else it is the step's own value, which is to be computed anew
                 run.stand_ins.add(step.key)
         ledger.note({**entry.manifest, "key": step.key}, source)
@@ -160,13 +160,13 @@ def of_chapter(chapter: str, values: dict[str, Any], known: Catalogue) -> DryRun
     with (tempfile.TemporaryDirectory() as folder, contextlib.redirect_stderr(io.StringIO()),
           patch.object(Step, "entry", look_up)):
         execute(chapter, values, run)
-        for step in [one for one in run.missing.values() if not one.inputs() or one.name == "trec_run"]:
+        for step in [step for step in run.missing.values() if not step.inputs() or step.name == "trec_run"]:
             run.at_hand(step, folder)  # a folder's texts, or a run, are found wrong now, and not after the trainings
     return run
 
 
-def _stand_in(step: Step, known: Catalogue) -> Entry:
-    near = nearest(step.recipe(), [one for one in known.get(step.name, []) if one.kept is not None])
+def _stand_in(step: Step, catalogue: Catalogue) -> Entry:
+    near = nearest(step.recipe(), [made for made in catalogue.get(step.name, []) if made.kept is not None])
     entry = near.kept.find(step.name, near.key, "") if near is not None and near.kept is not None else None
     if entry is None or entry.manifest["form"] != step.definition.form:
         raise NoValue(f"needs the value of {step.name}")

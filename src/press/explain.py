@@ -30,20 +30,20 @@ class Plan:
         return sum(place == source for _, place in self.run.available.values())
 
 
-def plan(chapter: str, profile: str, given: dict[str, str], known: dry_run.Catalogue | None = None) -> Plan:
-    """What making a page would take if it is out of date; with `BOOK_FRESH` everything is computed anew. `known` is the
-    catalogue, if it has been read already. BadInput for parameters that are wrong, or stop the chapter."""
+def plan(chapter: str, profile: str, given: dict[str, str], catalogue: dry_run.Catalogue | None = None) -> Plan:
+    """What making a page would take if it is out of date; with `BOOK_FRESH` everything is computed anew. `catalogue` is
+    given if it has been read already. BadInput for parameters that are wrong, or stop the chapter."""
     request = execute.request(chapter, profile, given)
     if execute.is_current(request):
         return Plan(request, True)
     if absent := fetching.absent(request.values):
         return Plan(request, False, tuple(absent))
-    known = dry_run.catalogue() if known is None else known
-    run, expected = dry_run.of_chapter(chapter, request.values, known), dict[Step, float | None]()
+    catalogue = dry_run.catalogue() if catalogue is None else catalogue
+    run, expected = dry_run.of_chapter(chapter, request.values, catalogue), dict[Step, float | None]()
     collections = paths.listed(paths.PUBLISHED / "scale.yaml")["collections"]  # so large that no earlier one tells the time
     large = any(text.partition("[")[0] in collections for text in fetching.texts_in(request.values))
     for step in run.missing.values():
-        near = dry_run.nearest(step.recipe(), known.get(step.name, []))
+        near = dry_run.nearest(step.recipe(), catalogue.get(step.name, []))
         expected[step] = None if large or near is None else near.seconds
     return Plan(request, False, (), expected, run)
 
@@ -92,21 +92,21 @@ def explain(name: str, given: dict[str, str], profile: str) -> str:
 def whole_book(profile: str) -> str:
     """A line for each chapter of a profile, and the total, in which what chapters share counts once."""
     rows: list[tuple[Any, ...]] = [("chapter", "page", "to compute", "stored", "recorded", "expected")]
-    known, costs, incomplete = dry_run.catalogue(), dict[str, float | None](), False
+    catalogue, costs, incomplete = dry_run.catalogue(), dict[str, float | None](), False
     for chapter in chapters.names():
         try:
-            own = plan(chapter, profile, {}, known)
+            planned = plan(chapter, profile, {}, catalogue)
         except (BadInput, NetworkNeeded) as error:
             rows.append((chapter, f"cannot be told: {str(error)[:LONGEST]}", *[""] * 4))
             continue
-        if own.current or own.absent:
-            state = "up to date" if own.current else f"would run, with {', '.join(own.absent)}"
+        if planned.current or planned.absent:
+            state = "up to date" if planned.current else f"would run, with {', '.join(planned.absent)}"
             rows.append((chapter, state[:LONGEST], *[""] * 4))
         else:
-            rows.append((chapter, "would run", len(own.expected), own.count("stored"), own.count("recorded"),
-                         total(own.expected.values()) + "+" * bool(own.run.stopped)))
-        costs |= {step.key: cost for step, cost in own.expected.items()}
-        incomplete = incomplete or bool(own.run.stopped or own.absent)
+            rows.append((chapter, "would run", len(planned.expected), planned.count("stored"), planned.count("recorded"),
+                         total(planned.expected.values()) + "+" * bool(planned.run.stopped)))
+        costs |= {step.key: cost for step, cost in planned.expected.items()}
+        incomplete = incomplete or bool(planned.run.stopped or planned.absent)
     lines = [columns(rows, right=(2, 3, 4)), "",
              f"all chapters, each step once: {len(costs)} to compute, expected {total(costs.values())}"]
     if incomplete:

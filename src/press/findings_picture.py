@@ -43,7 +43,7 @@ def recorded() -> str:
 def drawn(source: Mapping[str, Any]) -> str:
     """The picture of claims as `lines_by_claim` has them, with its source in it and the pages' own colours, by day and night."""
     tested, y = source["claims"], 30
-    counts = front_page.counted(tested)
+    counts = front_page.words_counted(tested)
     parts = [f'<text x="10" y="18" class="head">What held: {sum(counts.values())} claims of five studies</text>',
              f'<g transform="translate(10 {y})">{front_page.bar(counts, WIDTH - 20, 24)}</g>']
     x, y = 10, y + 44

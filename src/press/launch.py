@@ -1,4 +1,4 @@
-"""Opening a chapter elsewhere: addresses on Binder and Colab, and the lines below each page's title.
+"""Opening a chapter elsewhere: addresses on Binder and Colab, the lines below each page's title, and what other sites read.
 
 Buttons point at the clean templates in `notebooks/`, never at executed pages. `book/_ext/launch.py` puts the lines into the pages
 when they are rendered, so a new address or a new PDF needs no chapter to run again.
@@ -70,3 +70,13 @@ def address(url: str) -> str:
             file.write_text(after, encoding="utf-8")
             changed += 1
     return f"{place.url}: {changed} files changed"
+
+
+def write_sitemap() -> None:
+    """Write what search engines read beside the rendered pages; without a public address nothing."""
+    place, file = cite.repository(), paths.HTML / "sitemap.xml"
+    file.unlink(missing_ok=True)
+    if not place.is_placeholder:
+        pages = sorted(str(page.relative_to(paths.HTML)) for page in paths.HTML.rglob("*.html"))
+        urls = "".join(f"<url><loc>{escape(place.pages + page)}</loc></url>\n" for page in pages if not page.startswith("_"))
+        file.write_text(filled("sitemap.xml", urls=urls), encoding="utf-8")

@@ -41,8 +41,9 @@ def as_page(executed: nbformat.NotebookNode, page: variants.PageRequest, seconds
     data: list[Any] = []
     default = page.values == chapters.resolve(page.chapter, ANSWERED, {})
     outputs = [output for cell in cells for output in cell.get("outputs", []) if "text/html" in output.get("data", {})]
-    if default and (table := next((own for own in outputs if COMPARED & set(own.data.get(DATA_MIME, ()))), None)):
-        table.data["text/html"] += otherwise(page.chapter)
+    compared = next((output for output in outputs if COMPARED & set(output.data.get(DATA_MIME, ()))), None)
+    if default and compared:
+        compared.data["text/html"] += otherwise(page.chapter)
     for cell in (cell for cell in cells if cell.cell_type == "code"):
         cell.metadata["tags"] = sorted({*(tags := cell.metadata.get("tags", [])), *["hide-input"] * (EXPERIMENT not in tags)})
         cell.outputs = [output for output in cell.outputs if output.output_type != "stream"]

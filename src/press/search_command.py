@@ -1,13 +1,12 @@
 """`book search "why does bread turn brown"`: the pipeline for queries from the command line; and `book measure --reranker base
 --collection /a/folder`: given re-rankers on judged queries, without training."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from helpers.data import package_index
 from helpers.data.collection import check_qrels
 from helpers.data.elsewhere import external_run, without_same_id
 from helpers.data.texts import Texts
@@ -21,20 +20,12 @@ from helpers.reranking.aggregation import reranked
 from helpers.retrieval.bm25 import K1, B
 from helpers.systems.evaluated import Evaluation, evaluate
 from helpers.systems.first_stages import GivenFirstStage
-from helpers.systems.pipeline import Feedback, Pipeline, SummedReranker
-from helpers.systems.recipe import general_reranker
-from helpers.systems.rerankers import WarmUp
+from helpers.systems.pipeline import Feedback, Pipeline
 from helpers.systems.reranking_experiment import Scorer
 from helpers.systems.testbed import SearchTestbed
-from helpers.systems.zero_shot import GivenReranker, ZeroShotReranker
+from helpers.systems.zero_shot import GivenReranker
+from press.rerankers import RERANKERS, named
 
-RERANKERS: dict[str, Callable[[], Scorer | None]] = {"both": SummedReranker, "base": WarmUp, "minilm": ZeroShotReranker,
-                                                     "mpnet": lambda: ZeroShotReranker(package_index.SPEC),
-                                                     "general": general_reranker, "none": lambda: None}
-PROBABILITY = "a cross-encoder's probability of relevance"
-SCORES = {"both": "the mean of what two models give it, each in standard deviations from the average window of the query",
-          "base": "a cross-encoder's logit", "general": PROBABILITY, "none": "BM25's", "minilm": "the cosine of query and window",
-          "mpnet": "the cosine of query and window"}
 BM25, LABEL = "bm25", "BM25"  # the first stage as one asks for it, and as it is shown
 MEASURES = ("nDCG@10", "RR@10", SHARE)
 INDENT = "\n" + 31 * " "  # of a snippet below its title
@@ -52,14 +43,15 @@ def search(queries: Sequence[str], collection: str, unit: str, reranker: str, fe
 
 def model_of(reranker: str) -> Scorer | None:
     """The re-ranker of a name: one of `RERANKERS`, or a model's folder or hub id; None for `none`. BadInput if it is none."""
-    return RERANKERS[reranker]() if reranker in RERANKERS else GivenReranker(given(reranker).spec)
+    return RERANKERS[reranker].made() if reranker in RERANKERS else GivenReranker(given(reranker).spec)
 
 
 def answer(queries: Sequence[str], **options: Any) -> str:
     """The rankings for the queries of a command line, by the options of `search`, and what their scores are."""
     reranker, first_stage = options["reranker"], options["first_stage"]
     retrieved = "BM25" if first_stage == BM25 or options["feedback"] != "none" else "the encoder's similarity of query and text"
-    score = retrieved if reranker == "none" else f"of a document's best window, {SCORES.get(reranker, 'as the model gives it')}"
+    of_window = f"of a document's best window, {named(reranker, 'as the model gives it').score}"
+    score = retrieved if reranker == "none" else of_window
     return f"{as_text(search(queries, **options), queries)}\n\nscore: {score}"
 
 

@@ -3,7 +3,6 @@
 To each belongs a comparison with the baseline page, `candidates--1c472a--compared`, which is written before every rendering.
 """
 
-import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -58,15 +57,3 @@ def pages() -> list[Path]:
     known = chapters.templates()
     return sorted(page for page in paths.CHAPTERS.glob("*--*.ipynb")
                   if not page.stem.endswith(".failed") and chapter_of(page.stem) in known)
-
-
-def clean() -> list[str]:
-    """Remove the variants, their comparisons and what was rendered of them; the baseline pages stay."""
-    folders = (paths.CHAPTERS, paths.HTML / "chapters", paths.HTML / "_sources" / "chapters",
-               paths.HTML.parent / "jupyter_execute" / "chapters")
-    removed = sorted(file for folder in folders for file in folder.glob("*--*"))
-    for file in removed:
-        file.unlink()
-    if removed:
-        shutil.rmtree(paths.HTML.parent / ".doctrees", ignore_errors=True)
-    return [file.name for file in removed]

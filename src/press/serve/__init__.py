@@ -10,6 +10,7 @@ from pathlib import Path
 from helpers.data.runs import adhoc_queries
 from helpers.errors import BadInput
 from helpers.systems.testbed import Testbed
+from press.rerankers import named
 
 TIMEOUT = 60  # seconds in which a request is answered: the two models read what the default asks for, on a slow processor too
 
@@ -24,7 +25,7 @@ def serve(collection: str, unit: str, rerankers: Sequence[str], host: str, port:
     except ImportError as error:
         raise BadInput(f"{error.name} is not installed", mend="`pip install starlette uvicorn`, or `make env`") from None
     asked = rerankers or ("both",)  # as in `book search`
-    wanted = dict.fromkeys([*asked, *(part for name in asked for part in engine.SUMMED.get(name, ())), engine.NONE])
+    wanted = dict.fromkeys([*asked, *(part for name in asked for part in named(name).models), "none"])
     engine.check(wanted)
 
     def make() -> engine.Engine:

@@ -28,16 +28,13 @@ from helpers.retrieval.bm25 import K1, B, search_each
 from helpers.retrieval.feedback import expand, search_weighted
 from helpers.retrieval.fusion import z_scored_sum
 from helpers.systems.pipeline import SummedReranker, title_of
-from helpers.systems.recipe import general_reranker
 from helpers.systems.rerankers import WarmUp
 from helpers.systems.testbed import Testbed
 from helpers.systems.zero_shot import ZeroShotReranker
-from press.search_command import FEEDBACK, PROBABILITY, SCORES
+from press.rerankers import RERANKERS, named
+from press.search_command import FEEDBACK
 from press.serve.batching import Asking
 
-OWN = NONE, BASE, GENERAL, ZERO_SHOT, BOTH = "none", "base", "general", "minilm", "both"
-# the models whose scores of windows make a re-ranker's, if it is not one itself: as in `SummedReranker`, standardised and summed
-SUMMED: dict[str, tuple[str, ...]] = {NONE: (), BOTH: (BASE, ZERO_SHOT)}
 Pairs = Sequence[tuple[str, str]]  # texts of queries with ids of windows
 WindowScorer = Callable[[Pairs], np.ndarray]  # of the second stage: a score for each pair, float32
 FIRST, AGAIN, ONE = "BM25", "retrieved again", "q"  # stages; how a request's only query is called
@@ -64,10 +61,9 @@ class CrossEncoder:
 
 
 class ZeroShot:
-    """The packaged encoder as it is: the cosine of a window's embedding and the query's, each computed once in a batch."""
+    """An encoder as it is: the cosine of a window's embedding and the query's, each computed once in a batch."""
 
-    def __init__(self, bed: Testbed):
-        settings = ZeroShotReranker()
+    def __init__(self, settings: ZeroShotReranker, bed: Testbed):
         encoder = backbone.resolve(settings.backbone)
         self._encoder, self._length = Encoder(encoder, None, "mean", normalise=True, token_types=False), settings.max_length
         self._tokens = WindowTokens(bed.tokens(encoder).value(), bed.store.value())
@@ -85,22 +81,26 @@ class ZeroShot:
 
 
 def load(name: str, bed: Testbed) -> WindowScorer | None:
-    """The re-ranker of a name that `check` has let pass."""
-    if name in (NONE, BOTH, ZERO_SHOT):
-        return ZeroShot(bed) if name == ZERO_SHOT else None
-    if name in (BASE, GENERAL):
-        own, score = (WarmUp(), logits) if name == BASE else (general_reranker(), probabilities)
-        return CrossEncoder(own.model.value(), bed, own.backbone, score, own)
-    return CrossEncoder(Path(name).expanduser(), bed, name, probabilities)
+    """The re-ranker of a name that `check` has let pass; None for one that has no model of its own."""
+    if name not in RERANKERS:
+        return CrossEncoder(Path(name).expanduser(), bed, name, probabilities)
+    if name not in RERANKERS[name].models:
+        return None
+    model = RERANKERS[name].made()
+    if isinstance(model, ZeroShotReranker):
+        return ZeroShot(model, bed)
+    score = logits if isinstance(model, WarmUp) else probabilities
+    return CrossEncoder(model.model.value(), bed, model.backbone, score, model)
 
 
 def check(names: Iterable[str]) -> None:
     """BadInput for a name that is neither the book's own nor the folder of a cross-encoder with one value for a pair."""
-    for name in (name for name in names if name not in OWN):
+    for name in (name for name in names if name not in RERANKERS):
         if not (Path(name).expanduser() / "config.json").is_file():
-            raise BadInput(f"no model {name!r}", mend=f"choose from {', '.join(OWN)}, or give the folder of a cross-encoder")
-        known = backbone.configuration(backbone.resolve(str(Path(name).expanduser())))
-        if not str((known.architectures or [""])[0]).endswith("ForSequenceClassification") or known.num_labels != 1:
+            choices = ", ".join(RERANKERS)
+            raise BadInput(f"no model {name!r}", mend=f"choose from {choices}, or give the folder of a cross-encoder")
+        config = backbone.configuration(backbone.resolve(str(Path(name).expanduser())))
+        if not str((config.architectures or [""])[0]).endswith("ForSequenceClassification") or config.num_labels != 1:
             raise BadInput("this model gives no single value for a pair", file=name, mend="give a cross-encoder that does")
 
 
@@ -135,7 +135,7 @@ class Engine:
         self._texts, self._index = Texts(bed.store.value()), bed.index.value()
         tokens = bed.tokens(backbone.resolve("packaged")).value()
         self._windows_of = WindowTokens(tokens, bed.store.value()).windows_of
-        self._trusted = {name: own.index(bed).value() for name, own in FEEDBACK.items() if own is not None}
+        self._trusted = {name: feedback.index(bed).value() for name, feedback in FEEDBACK.items() if feedback}
         self.texts = len(self._texts)
         self._windows_each = float(np.load(tokens / "document_starts.npy", mmap_mode="r")[-1]) / max(1, self.texts)
         java.call(search_each, self._index, [""], K1, B, 1)  # starts Java
@@ -149,65 +149,65 @@ class Engine:
 
     def expected(self, asked: Asked) -> list[tuple[str, float]]:
         """The scorers that a request needs, in turn, and about how many windows each reads."""
-        models = SUMMED.get(name := asked.reranker or self._usual, (name,))
-        return [(model, asked.candidates * self._windows_each) for model in models] * (1 + (asked.feedback != NONE))
+        models = named(asked.reranker or self._usual).models
+        return [(model, asked.candidates * self._windows_each) for model in models] * (1 + (asked.feedback != "none"))
 
     def __call__(self, asked: Asked) -> Asking:
         """The answer: results with the scores and ranks of every stage, and the window that decided."""
-        one = _Work(asked, asked.reranker or self._usual)
-        hits = java.call(search_each, self._index, [asked.query], K1, B, one.depth)[0]
-        one.note(FIRST, pd.DataFrame([(ONE, *hit) for hit in hits], columns=COLUMNS))
-        yield from self._rerank(one, "re-ranked")
-        if asked.feedback != NONE:
-            one.note(AGAIN, self._fed_back(one))
-            yield from self._rerank(one, "re-ranked again")
-        return self._answer(one)
+        work = _Work(asked, asked.reranker or self._usual)
+        hits = java.call(search_each, self._index, [asked.query], K1, B, work.depth)[0]
+        work.note(FIRST, pd.DataFrame([(ONE, *hit) for hit in hits], columns=COLUMNS))
+        yield from self._rerank(work, "re-ranked")
+        if asked.feedback != "none":
+            work.note(AGAIN, self._fed_back(work))
+            yield from self._rerank(work, "re-ranked again")
+        return self._answer(work)
 
-    def _fed_back(self, one: "_Work") -> pd.DataFrame:
-        own, query = FEEDBACK[one.asked.feedback], pd.DataFrame({"query_id": [ONE], "text": [one.asked.query]})
-        assert own is not None
-        best, index = cut(one.last, own.documents), self._trusted[one.asked.feedback]
-        weights = java.call(expand, index, best, query, own.terms, own.weighting, None, own.min_documents)
+    def _fed_back(self, work: "_Work") -> pd.DataFrame:
+        feedback, query = FEEDBACK[work.asked.feedback], pd.DataFrame({"query_id": [ONE], "text": [work.asked.query]})
+        assert feedback is not None
+        best, index = cut(work.last, feedback.documents), self._trusted[work.asked.feedback]
+        weights = java.call(expand, index, best, query, feedback.terms, feedback.weighting, None, feedback.min_documents)
         added = weights[weights["added"].astype(bool)]
-        one.added = {term: round(float(weight), 4) for term, weight in zip(added["term"], added["weight"], strict=True)}
-        return java.call(search_weighted, self._index, weights, [ONE], K1, B, one.depth)
+        work.added = {term: round(float(weight), 4) for term, weight in zip(added["term"], added["weight"], strict=True)}
+        return java.call(search_weighted, self._index, weights, [ONE], K1, B, work.depth)
 
-    def _rerank(self, one: "_Work", name: str) -> Asking:
+    def _rerank(self, work: "_Work", name: str) -> Asking:
         """Score the windows of the first documents, each once, and aggregate them."""
-        mine = [window for doc_id in cut(one.last, one.asked.candidates)["doc_id"] for window in self._windows_of(doc_id)]
+        wanted = [window for doc_id in cut(work.last, work.asked.candidates)["doc_id"] for window in self._windows_of(doc_id)]
         runs = list[pd.DataFrame]()
-        for model in SUMMED.get(one.model, (one.model,)):
-            known = one.scores.setdefault(model, {})
-            new = [window for window in mine if window not in known]
-            known.update(zip(new, (yield model, [(one.asked.query, window) for window in new]), strict=True))
-            runs.append(pd.DataFrame([(ONE, window, known[window]) for window in mine], columns=COLUMNS))
-        if not mine or not runs:
-            return one.note(name, one.last) if runs else None
+        for model in named(work.model).models:
+            scores = work.scores.setdefault(model, {})
+            new = [window for window in wanted if window not in scores]
+            scores.update(zip(new, (yield model, [(work.asked.query, window) for window in new]), strict=True))
+            runs.append(pd.DataFrame([(ONE, window, scores[window]) for window in wanted], columns=COLUMNS))
+        if not wanted or not runs:
+            return work.note(name, work.last) if runs else None
         scored = z_scored_sum(runs[0], runs[1], SummedReranker.weight) if len(runs) > 1 else runs[0]
-        one.windows = dict(zip(scored["doc_id"], scored["score"], strict=True))
-        one.note(name, rerank(scored, one.asked.aggregation, one.last))
+        work.windows = dict(zip(scored["doc_id"], scored["score"], strict=True))
+        work.note(name, rerank(scored, work.asked.aggregation, work.last))
 
-    def _window(self, one: "_Work", doc_id: str) -> dict[str, Any]:
+    def _window(self, work: "_Work", doc_id: str) -> dict[str, Any]:
         """The window that decided: the best one, or the first where that is what counts; with how many there are."""
         cutting = list(windows(self._texts[doc_id], self.bed.words, self.bed.overlap))
-        known = {w.window_id: one.windows[w.window_id] for w in cutting if w.window_id in one.windows}
-        best = cutting[0].window_id if one.asked.aggregation == "first" or not known else max(known, key=known.__getitem__)
+        scores = {w.window_id: work.windows[w.window_id] for w in cutting if w.window_id in work.windows}
+        best = cutting[0].window_id if work.asked.aggregation == "first" or not scores else max(scores, key=scores.__getitem__)
         number = int(best.rsplit("#", 1)[1])
-        return {"id": best, "number": number + 1, "of": len(cutting), "score": known.get(best), "text": cutting[number].text}
+        return {"id": best, "number": number + 1, "of": len(cutting), "score": scores.get(best), "text": cutting[number].text}
 
-    def _answer(self, one: "_Work") -> dict[str, Any]:
-        shown = list(one.last["doc_id"].head(one.asked.k))
+    def _answer(self, work: "_Work") -> dict[str, Any]:
+        shown = list(work.last["doc_id"].head(work.asked.k))
         places: dict[str, dict[str, Any]] = {doc_id: {} for doc_id in shown}
-        for name, run in one.stages.items():
+        for name, run in work.stages.items():
             for rank, (doc_id, score) in enumerate(zip(run["doc_id"], run["score"], strict=True), start=1):
                 if doc_id in places:
                     places[doc_id][name] = {"rank": rank, "score": float(score)}
-        return {"query": one.asked.query, "collection": self.bed.collection, "unit": self.bed.unit, "reranker": one.model,
-                "score": SCORES.get(one.model, PROBABILITY), **one.asked.model_dump(exclude={"query", "reranker"}),
-                "stages": list(one.stages), "seconds": {name: round(value, 4) for name, value in one.seconds.items()},
-                "added_terms": one.added,
+        return {"query": work.asked.query, "collection": self.bed.collection, "unit": self.bed.unit, "reranker": work.model,
+                "score": named(work.model).score, **work.asked.model_dump(exclude={"query", "reranker"}),
+                "stages": list(work.stages), "seconds": {name: round(value, 4) for name, value in work.seconds.items()},
+                "added_terms": work.added,
                 "results": [{"rank": rank, "doc_id": doc_id, "title": title_of(self._texts, doc_id), "stages": places[doc_id],
-                             "score": places[doc_id][[*one.stages][-1]]["score"], "window": self._window(one, doc_id)}
+                             "score": places[doc_id][[*work.stages][-1]]["score"], "window": self._window(work, doc_id)}
                             for rank, doc_id in enumerate(shown, start=1)]}
 
 
