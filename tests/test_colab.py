@@ -13,7 +13,7 @@ from packaging.utils import canonicalize_name
 
 from extension import load
 from helpers import paths
-from press import chapters, cite
+from press import chapters, repository
 from test_lock import LOCK, PROJECT, pinned
 
 # Needed to build the book, to print it, or by Jupyter alone, which a runtime has: no chapter imports them.
@@ -136,7 +136,7 @@ def test_the_setup_cell_makes_a_python_without_the_book_import_it(tmp_path):
     script = cell + "\nfrom helpers import paths\nfrom press import chapters\n" \
         "from helpers.systems.testbed import Testbed\nprint(paths.ROOT, len(chapters.templates()), Testbed.__module__, sep='|')\n"
     env = {**os.environ, "GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": f"url.file://{source}.insteadOf",
-           "GIT_CONFIG_VALUE_0": cite.configured().url, "PYTHONNOUSERSITE": "1", "PIP_NO_INDEX": "1",
+           "GIT_CONFIG_VALUE_0": repository.configured().url, "PYTHONNOUSERSITE": "1", "PIP_NO_INDEX": "1",
            "PIP_NO_BUILD_ISOLATION": "0"}  # 0: do not isolate
     for name in ("PYTHONPATH", "BOOK_ROOT", "VIRTUAL_ENV"):
         env.pop(name, None)

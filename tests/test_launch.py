@@ -9,8 +9,8 @@ import pytest
 from dry_steps import write_template
 from helpers import paths
 from helpers.errors import BadInput
-from press import chapters, cite, launch
-from press.cite import Repository
+from press import chapters, launch, repository
+from press.repository import Repository
 
 KNOWN = {"owner": "me", "name": "my-book", "branch": "main", "pdf": None}
 MADE = {"pages": 9, "bytes": 100, "commit": "abc", "date": "2026-11-21"}
@@ -42,7 +42,7 @@ def test_a_chapter_cites_itself_and_links_the_pdf_only_if_there_is_one():
 
 
 def test_without_an_address_no_button_leads_elsewhere_and_no_page_speaks_of_it():
-    text, known = (launch.lines_for("chapters/seeds", {**KNOWN, "owner": owner}) for owner in (cite.NOBODY, "me"))
+    text, known = (launch.lines_for("chapters/seeds", {**KNOWN, "owner": owner}) for owner in (repository.NOBODY, "me"))
     assert "mybinder" not in text and "colab.research" not in text and "github.com" not in text
     assert "make address" not in text + known and "mybinder" in known
 
@@ -58,14 +58,14 @@ def test_a_clone_of_a_public_repository_points_there_and_any_other_at_the_set_ad
     if remote:
         subprocess.run(["git", "remote", "add", "origin", remote], cwd=tmp_path, check=True)
     monkeypatch.setattr(paths, "ROOT", tmp_path)
-    monkeypatch.setattr(cite, "configured", lambda: Repository("set", "my-book", "main"))
-    assert cite.repository() == Repository(owner, "my-book", "main")
+    monkeypatch.setattr(repository, "configured", lambda: Repository("set", "my-book", "main"))
+    assert repository.here() == Repository(owner, "my-book", "main")
 
 
 @pytest.mark.parametrize("chapter", TEMPLATES)
 def test_every_template_has_the_same_setup_cell_of_the_configured_address_below_its_title(chapter):
     cells, first = (json.loads(chapters.template(name).read_text())["cells"] for name in (chapter, TEMPLATES[0]))
-    assert cells[1] == first[1] and f"{cite.configured().url} book" in "".join(first[1]["source"]), "run `make address`"
+    assert cells[1] == first[1] and f"{repository.configured().url} book" in "".join(first[1]["source"]), "run `make address`"
     assert ["setup" in cell["metadata"].get("tags", []) for cell in cells].count(True) == 1
 
 
@@ -74,13 +74,13 @@ def test_a_new_address_changes_one_line_and_every_setup_cell_once_and_a_wrong_on
     config = paths.BOOK / "_config.yml"
     config.write_text(CONFIG)
     write_template("Über", "git clone https://github.com/OWNER/x book", "https://github.com/OWNER/xyz")
-    assert launch.address("https://github.com/me/fork/").endswith("me/fork: 2 files changed")
+    assert repository.address("https://github.com/me/fork/").endswith("me/fork: 2 files changed")
     assert config.read_text() == (kept := CONFIG.replace("OWNER/x", "me/fork"))
-    assert launch.address("").endswith("me/fork: 0 files changed")
+    assert repository.address("").endswith("me/fork: 0 files changed")
     with pytest.raises(BadInput):
-        launch.address("https://example.org/me/fork")
+        repository.address("https://example.org/me/fork")
     assert config.read_text() == kept
-    launch.address("https://github.com/you/other")
+    repository.address("https://github.com/you/other")
     text = (paths.NOTEBOOKS / "Über.ipynb").read_text()
     assert "git clone https://github.com/you/other book" in text and "OWNER/xyz" in text and "# Über" in text
 
@@ -89,7 +89,7 @@ def test_a_link_to_a_page_shows_its_title_and_where_it_is():
     shown = launch.preview("chapters/seeds", "How much does the <em>seed</em> matter? R&amp;D", KNOWN)
     assert '<meta property="og:title" content="How much does the seed matter? R&amp;D">' in shown
     assert f'"og:url" content="https://{KNOWN["owner"].lower()}.github.io/{KNOWN["name"]}/chapters/seeds.html"' in shown
-    assert "og:url" not in launch.preview("index", "Book", {**KNOWN, "owner": cite.NOBODY})
+    assert "og:url" not in launch.preview("index", "Book", {**KNOWN, "owner": repository.NOBODY})
 
 
 def test_a_sitemap_needs_an_address(places, monkeypatch):

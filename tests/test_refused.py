@@ -44,7 +44,7 @@ from helpers.systems.reranking_experiment import RerankingExperiment
 from helpers.systems.starting_points import START, starting_weights
 from helpers.systems.student import Student
 from helpers.systems.testbed import SplitTestbed, Testbed
-from press import cite
+from press import repository
 from toys import bert, of_values, qrels_of, run_of
 
 TEN = " ".join(map(str, range(10)))
@@ -130,7 +130,7 @@ REFUSED = [
     ("one name", lambda two: encoders.models(BiEncoder(), two, ["mean"]),
      ["hub:a/bert-base-uncased@1", "hub:b/bert-base-uncased@1"]),
     ("training sizes", lambda sizes: readiness.columns(sizes, "a"), [], [1, 2, 3, 4]),
-    ("BOOK_REPOSITORY", lambda url: cite.parsed(url, "main", "BOOK_REPOSITORY"), "", "github.com/a/b", "https://gitlab.com/a/b",
+    ("BOOK_REPOSITORY", lambda url: repository.parsed(url, "main", "BOOK_REPOSITORY"), "", "github.com/a/b", "https://gitlab.com/a/b",
      "https://github.com/a", "https://github.com/a/b/c", "https://github.com/a/b;rm -rf", "https://github.com/a b/c",
      "https://github.com/-a/b", 'https://github.com/a/b"><script>', "https://github.com/a/b\nx: y")]
 

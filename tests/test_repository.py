@@ -6,26 +6,26 @@ import subprocess
 import pytest
 
 from helpers import paths
-from press import cite
-from press.cite import Repository
+from press import repository
+from press.repository import Repository
 
 
 @pytest.fixture(autouse=True)
 def nothing_set(monkeypatch):
     monkeypatch.delenv("BOOK_REPOSITORY", raising=False)
-    monkeypatch.setattr(cite, "REMOTE", re.compile("no remote"))
+    monkeypatch.setattr(repository, "REMOTE", re.compile("no remote"))
 
 
 def test_the_address_is_the_reader_s_else_the_configured_one(places, monkeypatch):
     (places("BOOK") / "book" / "_config.yml").write_text("repository: {url: https://github.com/me/my-book, branch: trunk}")
-    assert cite.repository() == Repository("me", "my-book", "trunk")
+    assert repository.here() == Repository("me", "my-book", "trunk")
     monkeypatch.setenv("BOOK_REPOSITORY", "https://github.com/mine/book.git")
-    assert cite.repository() == Repository("mine", "book", "trunk")
+    assert repository.here() == Repository("mine", "book", "trunk")
 
 
 @pytest.mark.parametrize("url", ["https://github.com/a/b", "https://github.com/a/b/", "https://github.com/a/b.git", " https://github.com/a/b\n"])
 def test_ways_to_write_one_address(url):
-    assert cite.parsed(url, "main", "here").url == "https://github.com/a/b"
+    assert repository.parsed(url, "main", "here").url == "https://github.com/a/b"
 
 
 def test_a_clone_converts_no_line_ends():

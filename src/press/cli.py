@@ -131,7 +131,7 @@ COMMANDS: list[tuple[Any, ...]] = [  # name, function as `module:name` in `press
     ("why", "why:why", "explain why two runs of one system differ", option("first", type=Path, help="a TREC run"),
      option("second", type=Path, help="another one")),
     ("pdf", "commands:pdf", "print the rendered book as a PDF and link it from the pages"),
-    ("address", "launch:address", "set the repository's public address, in the settings and the templates' setup cells",
+    ("address", "repository:address", "set the repository's public address, in the settings and the templates' setup cells",
      option("url", nargs="?", default="", help="https://github.com/<owner>/<name>; without it, the present one")),
     ("steps", "step_digests:accept", "accept the present source of every step (tests/steps.json)"),
     ("clean-variants", "commands:clean_variants", "remove the variant pages and their comparisons", NO_RENDER)]

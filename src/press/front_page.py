@@ -120,9 +120,6 @@ def words_counted(tested: Lines, study: str = "") -> dict[str, int]:
     return {verdict: verdicts.count(verdict) for verdict in WORDS if verdict in verdicts}
 
 
-told, held, counted = claims_with_lines, cards_that_hold, words_counted  # as `generated` still calls them
-
-
 def bar(counts: Mapping[str, int], width: float, height: float) -> str:
     """The verdicts as one bar, each as wide as it is frequent, with its number."""
     parts, x, unit = [], 0.0, width / sum(counts.values())

@@ -17,7 +17,7 @@ from helpers.evaluation.verdicts import AGREES, DISAGREES, OPEN, SMALL, UNTESTED
 from helpers.pages import claims, page
 from helpers.pages.compare import verdict_badge
 from helpers.pages.fragments import Html, badge, cell, count, details, marked, plain, table
-from press import chapters, cite, comparison, execute, front_page, launch, others
+from press import chapters, cite, comparison, execute, front_page, launch, others, repository
 from press.edited import filled
 
 
@@ -57,11 +57,11 @@ def scoreboard(data: list[dict[str, Any]]) -> str:
             claim.claim, front_page.effect_of(line), front_page.published_effect(claim), verdicts.WORDS[line["verdict"]]),
             verdict_badge(line["verdict"])] for claim, line in shown]
         rows += [[Html(front_page.link(claim, tested, "../")), line["evidence"], verdict_badge(line["verdict"])]
-                 for claim, line in front_page.told(tested, study) if claim.unit and line["verdict"] != UNTESTED]
+                 for claim, line in front_page.claims_with_lines(tested, study) if claim.unit and line["verdict"] != UNTESTED]
         parts.append(f"## {name}\n\nThe evidence: [{name}]({study}.md).\n\n" + "\n".join(
             [table(f"Claims of {name} with a measured effect", ("claim", "published and measured", "word"), rows, 9).text,
              waits(study, tested)]) + "\n")
-    of = [front_page.counted(tested, study) for study in (*published.STUDIES, "")]
+    of = [front_page.words_counted(tested, study) for study in (*published.STUDIES, "")]
     counts = [[verdict_badge(kind), *(own.get(kind, 0) for own in of)] for kind in verdicts.WORDS]
     summary = table("How many claims of each study have which verdict",
                     ("verdict", *map(published.published_name, published.STUDIES), "all"), counts).text
@@ -72,7 +72,7 @@ def scoreboard(data: list[dict[str, Any]]) -> str:
 def waits(study: str, tested: dict[str, dict[str, Any]]) -> str:
     """A study's claims that are not tested, by the reason that they share; nothing if it has none."""
     why: dict[str, list[str]] = {}
-    for claim, line in front_page.told(tested, study):
+    for claim, line in front_page.claims_with_lines(tested, study):
         if line["verdict"] == UNTESTED:
             why.setdefault(line["reason"], []).append(front_page.link(claim, tested, "../"))
     number, head = sum(map(len, why.values())), ("why, or what they wait for", "claims")
@@ -86,7 +86,7 @@ def five_findings(data: list[dict[str, Any]]) -> str:
     answers = {item["page"]: item["in_short"] for item in data if "in_short" in item}
     return filled("five_findings.md", findings="\n\n".join(
         f"## {card['title']}\n\n{body}\n\n**The chapter's answer.** {answers.get(card['chapter'], '')}"
-        for card, body in front_page.held(lines_by_claim(data), data, "../")))
+        for card, body in front_page.cards_that_hold(lines_by_claim(data), data, "../")))
 
 
 def python_page(data: list[dict[str, Any]]) -> str:
@@ -105,7 +105,7 @@ def python_page(data: list[dict[str, Any]]) -> str:
 def study_page(study: str, data: list[dict[str, Any]]) -> str:
     """What a study asked and how, what became of each of its claims, and what the book could not test."""
     tested, name = lines_by_claim(data), published.published_name(study)
-    known = front_page.told(tested, study)
+    known = front_page.claims_with_lines(tested, study)
     about, title = paths.listed(paths.PUBLISHED / "studies.yaml")[study], paths.listed(paths.PUBLISHED / f"{study}.yaml")["title"]
     rows, left = list[list[Any]](), list[list[Any]]()
     for claim, line in known:
@@ -140,7 +140,8 @@ def to_compute(study: str, tested: dict[str, dict[str, Any]]) -> str:
 
 def by_chance(tested: dict[str, dict[str, Any]]) -> str:
     """How many of the words on claims of a difference chance would give."""
-    words = [line["verdict"] for claim, line in front_page.told(tested) if line["verdict"] != UNTESTED and not claim.level]
+    words = [line["verdict"] for claim, line in front_page.claims_with_lines(tested)
+             if line["verdict"] != UNTESTED and not claim.level]
     decided = words.count(AGREES) + words.count(DISAGREES)
     return (f"{len(words)} claims of a difference were tested, each once and without correction, and {decided} of them agree or "
             f"disagree. If no difference were real, chance would give {plain(verdicts.ALPHA * len(words), 1)} such words: at "
@@ -198,7 +199,7 @@ def numbers_page(data: list[dict[str, Any]]) -> str:
 
 def cite_page() -> str:
     """How to cite the book and each chapter."""
-    place = cite.repository()
+    place = repository.here()
     address = ("This copy of the book has no public address yet, so the entries have no `url`: it comes from `repository.url` "
                "in `book/_config.yml`, or from the place that a clone came from.") if place.is_placeholder else (
         f"The repository is <{place.url}>, with a [CITATION.cff]({place.url}/blob/{place.branch}/CITATION.cff).")

@@ -11,11 +11,11 @@ from typing import Any
 from urllib.parse import quote
 
 from helpers import paths
-from press import chapters, cite, printed, variants
+from press import chapters, printed, repository, variants
 from press.edited import filled
 
 
-def addresses(place: cite.Repository, chapter: str) -> dict[str, str]:
+def addresses(place: repository.Repository, chapter: str) -> dict[str, str]:
     """Where a chapter's template opens: on Binder in JupyterLab, in Colab, and as a file of the repository."""
     file, branch = f"notebooks/{chapter}.ipynb", quote(place.branch, safe="")
     colab = f"https://colab.research.google.com/github/{place.owner}/{place.name}"
@@ -25,7 +25,7 @@ def addresses(place: cite.Repository, chapter: str) -> dict[str, str]:
 
 def links() -> dict[str, Any]:
     """All that the lines below the titles are made of, besides the page's name."""
-    return {**cite.repository()._asdict(), "pdf": printed.made()}
+    return {**repository.here()._asdict(), "pdf": printed.made()}
 
 
 def lines_for(page: str, known: dict[str, Any]) -> str:
@@ -33,7 +33,7 @@ def lines_for(page: str, known: dict[str, Any]) -> str:
     are not the book's own."""
     if page in ("search", "genindex") or page.endswith("--compared"):
         return ""
-    place = cite.Repository(known["owner"], known["name"], known["branch"])
+    place = repository.Repository(known["owner"], known["name"], known["branch"])
     chapter = variants.chapter_of(Path(page).name) if page.startswith("chapters/") else ""
     buttons, folded, up = dict[str, str](), "", "../" * page.count("/")
     if chapter in chapters.templates():
@@ -51,30 +51,15 @@ def lines_for(page: str, known: dict[str, Any]) -> str:
 
 def preview(page: str, title: str, known: dict[str, Any]) -> str:
     """What another site shows of a link to a page, as HTML's meta elements; without a public address no more than its title."""
-    place = cite.Repository(known["owner"], known["name"], known["branch"])
+    place = repository.Repository(known["owner"], known["name"], known["branch"])
     said = {"title": re.sub("<.*?>", "", title), "type": "article"}
     said |= {} if place.is_placeholder else {"url": f"{place.pages}{page}.html"}
     return "".join(f'<meta property="og:{name}" content="{escape(unescape(text))}">' for name, text in said.items())
 
 
-def address(url: str) -> str:
-    """Put the repository's address in the place of the old one: in `book/_config.yml`, where all else finds it, and in the
-    templates' setup cells; what was done. BadInput if it is no repository on GitHub."""
-    old = cite.configured()
-    place = cite.parsed(url, old.branch, "the command line") if url else old
-    changed = 0
-    for file in (paths.BOOK / "_config.yml", *map(chapters.template, chapters.templates())):
-        before = file.read_text(encoding="utf-8")
-        after = re.sub(rf"{re.escape(old.url)}(?![\w-])", place.url, before)
-        if after != before:
-            file.write_text(after, encoding="utf-8")
-            changed += 1
-    return f"{place.url}: {changed} files changed"
-
-
 def write_sitemap() -> None:
     """Write what search engines read beside the rendered pages; without a public address nothing."""
-    place, file = cite.repository(), paths.HTML / "sitemap.xml"
+    place, file = repository.here(), paths.HTML / "sitemap.xml"
     file.unlink(missing_ok=True)
     if not place.is_placeholder:
         pages = sorted(str(page.relative_to(paths.HTML)) for page in paths.HTML.rglob("*.html"))
