@@ -3,12 +3,13 @@
     python campaigns/seed_noise.py      # after the chapters have been executed with all their seeds
 
 Intervals of systems with few seeds, and verdicts, rest on the file: a change of it is a commit of its own. Each training counts
-once, on the page that has most of its seeds, as the first system there that is made of it. What systems of a page that have the
-same seeds share cancels in their differences: twice the mean square of what remains in the two-way table of systems
-and seeds (Searle, Casella & McCulloch 1992, section 4.2) is the variance of a difference.
+once in a measure, on the page that has most of its seeds, of several on the book's first, as the first system there that is made
+of it. What systems of a page that have the same seeds share cancels in their differences: twice the mean square of what remains
+in the two-way table of systems and seeds (Searle, Casella & McCulloch 1992, section 4.2) is the variance of a difference.
 """
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +18,7 @@ from helpers import paths
 from helpers.errors import BadInput
 from helpers.evaluation.hierarchical import FILE
 from helpers.pages.carried import System
-from press import comparison
+from press import chapters, comparison
 
 NOTHING = 1e-9  # a share of the variance: means that move together to the last digit are chance, and no estimate
 Squares = dict[tuple[str, str, str], list[tuple[float, int, float]]]  # by kind, way and measure: sum, freedom, share of each
@@ -45,15 +46,16 @@ def text(pages: Iterable[Path]) -> str:
 
 
 def groups(pages: Iterable[Path]) -> Iterator[list[System]]:
-    """The systems of a page that were trained over the same seeds, each training once in all."""
-    seen: set[str] = set()
+    """The systems of a page that were trained over the same seeds, each training once in all for each measure."""
+    seen: set[tuple[str, str]] = set()
     systems = [(page, system) for page in pages for system in comparison.read(page).systems.values() if len(system.seeds) > 1]
     by_place: dict[object, list[System]] = {}
     for page, system in sorted(systems, key=lambda one: -len(one[1].seeds)):
         kind, numbers, keys = system.of
-        if keys and keys not in seen:
-            seen.add(keys)
-            by_place.setdefault((page, kind, numbers, len(system.values)), []).append(system)
+        if fresh := [measure for measure in system.values if keys and (keys, measure) not in seen]:
+            seen |= {(keys, measure) for measure in fresh}
+            by_place.setdefault((page, kind, numbers, len(system.values), *fresh), []).append(
+                replace(system, values=system.values[fresh]))
     yield from by_place.values()
 
 
@@ -75,4 +77,4 @@ def measured(group: list[System]) -> Squares:
 
 
 if __name__ == "__main__":
-    FILE.write_text(text(sorted(page for page in paths.CHAPTERS.glob("*.ipynb") if "--" not in page.stem)), encoding="utf-8")
+    FILE.write_text(text(paths.CHAPTERS / f"{name}.ipynb" for name in chapters.names()), encoding="utf-8")
