@@ -53,7 +53,9 @@ def test_a_fused_run_has_each_document_of_either_once_best_first(first, second, 
         docs = fused["doc_id"].tolist()
         assert len(docs) == len(set(docs)) == min(depth, len(either)) and set(docs) <= either
         assert fused["score"].is_monotonic_decreasing
-    assert alternating(first, second, depth)["doc_id"].tolist()[:1] == [*first["doc_id"], *second["doc_id"]][:1]
+    merged = alternating(first, second, depth)
+    assert merged["doc_id"].tolist()[:1] == [*first["doc_id"], *second["doc_id"]][:1]
+    pd.testing.assert_frame_equal(ranked(merged), merged)  # its scores carry the order: no tie is broken by doc_id
     swapped = reciprocal_rank(second, first, depth)
     pd.testing.assert_frame_equal(reciprocal_rank(first, second, depth), swapped)
 
