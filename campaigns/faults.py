@@ -478,9 +478,9 @@ def files_of_readers(rng: random.Random, place: Path) -> tuple[Act, None]:
     def act() -> bool:
         chapters.resolve("cost", "mini", {})
         LISTING("cost")
-        cite.bibtex("cost")
         launch.links()
-        cite.sections()
+        for name in ("", *chapters.names()):
+            cite.bibtex(name)
         return True
     return act, None
 

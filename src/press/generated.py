@@ -267,7 +267,9 @@ def cite_page() -> str:
     address = ("This copy of the book has no public address yet, so the entries have no `url`: it comes from `repository.url` "
                "in `book/_config.yml`, or from the place that a clone came from.") if place.is_placeholder else (
         f"The repository is <{place.url}>, with a [CITATION.cff]({place.url}/blob/{place.branch}/CITATION.cff).")
-    return filled("cite.md", address=address, book=f"```bibtex\n{cite.bibtex()}\n```", sections=cite.sections())
+    sections = (f"(cite-{chapter})=\n### {chapters.chapter(chapter).title}\n\n```bibtex\n{cite.bibtex(chapter)}\n```"
+                for chapter in chapters.names())
+    return filled("cite.md", address=address, book=f"```bibtex\n{cite.bibtex()}\n```", sections="\n\n".join(sections))
 
 
 def calibration_page() -> str:
