@@ -227,7 +227,7 @@ def a_comparison(place: Path) -> Act:
 
     def act() -> bool:
         comparison.write_all()
-        return page.with_name(f"{variants.comparison(page.stem)}.md").read_text().endswith("end\n")
+        return page.with_name(f"{page.stem}{variants.COMPARED}.md").read_text().endswith("end\n")
     return act
 
 

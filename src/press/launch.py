@@ -31,7 +31,7 @@ def links() -> dict[str, Any]:
 def lines_for(page: str, known: dict[str, Any]) -> str:
     """The HTML below the title of a page such as `chapters/candidates` or `reading`, by what `links` gives; empty for pages that
     are not the book's own."""
-    if page in ("search", "genindex") or page.endswith("--compared"):
+    if page in ("search", "genindex") or page.endswith(variants.COMPARED):
         return ""
     place: repository.Repository = known["place"]
     chapter = variants.chapter_of(Path(page).name) if page.startswith("chapters/") else ""
