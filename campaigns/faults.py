@@ -227,7 +227,7 @@ def a_comparison(place: Path) -> Act:
 
     def act() -> bool:
         comparison.write_all()
-        return page.with_name(f"{variants.comparison(page.stem)}.md").read_text().endswith("end\n")
+        return page.with_name(f"{page.stem}{variants.COMPARED}.md").read_text().endswith("end\n")
     return act
 
 
@@ -478,9 +478,9 @@ def files_of_readers(rng: random.Random, place: Path) -> tuple[Act, None]:
     def act() -> bool:
         chapters.resolve("cost", "mini", {})
         LISTING("cost")
-        cite.bibtex("cost")
         launch.links()
-        cite.sections()
+        for name in ("", *chapters.names()):
+            cite.bibtex(name)
         return True
     return act, None
 

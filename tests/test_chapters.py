@@ -112,7 +112,7 @@ def test_defaults_give_way_to_the_profile_and_that_to_the_command_line(profile):
 
 @pytest.mark.parametrize(("text", "expected"), [
     ("shared: {nonsense: 1}", "nonsense"), ("chapters: {nope: {}}", "does_it_work"),
-    ("chapters: {collection: {nonsense: 1}}", "tune_queries"), ("shared: {queries: many}", "int"),
+    ("chapters: {collection: {nonsense: 1}}", r"'nonsense' \(.*fake\.yaml\).*tune_queries"), ("shared: {queries: many}", "int"),
     ("chapters: {collection: {k1_grid: 1}}", r"list\[float\]"), ("shared: [collection]", "fake.yaml"),
     ("- queries", "fake.yaml"), ("shared:\n  a: [\n", r"yaml:\d: no"), ("share: {queries: 3}", "fake.yaml"),
     ("shared:\n  queries: 1\n  queries: 2", r"fake\.yaml:3: no YAML: 'queries' stands twice")])
@@ -137,9 +137,6 @@ def test_a_profile_may_be_a_file(tmp_path):
     file = tmp_path / "mine.yaml"
     file.write_text("shared: {queries: 7}")
     assert chapters.resolve("collection", str(file), {})["queries"] == 7
-    file.write_text("chapters: {collection: {nonsense: 7}}")
-    with pytest.raises(BadInput, match=r"no parameter 'nonsense' \(.*mine\.yaml\)"):
-        chapters.resolve("collection", str(file), {})
     with pytest.raises(BadInput, match="no profile '.*other.yaml'.*or give a YAML file"):
         chapters.resolve("collection", str(tmp_path / "other.yaml"), {})
 
@@ -258,8 +255,6 @@ def test_the_table_has_every_name_once_and_none_that_no_chapter_has():
 
 
 def test_a_loss_that_is_registered_may_be_chosen(monkeypatch):
-    with pytest.raises(BadInput, match="choose from 'BCE', 'LCE'"):
-        chapters.resolve("recipe", "almanac", {"losses": '["hinge"]'})
     monkeypatch.setitem(LOSSES, "hinge", {"hinge": 1.0})
     chapters.resolve("recipe", "almanac", {"losses": '["hinge"]'})
 

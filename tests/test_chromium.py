@@ -1,11 +1,13 @@
 """The browser: finding it, and the printed book."""
 
 import shutil
+from types import SimpleNamespace
 
 import pytest
 import yaml
 from pypdf import PdfReader
 
+from extension import load
 from helpers import paths
 from helpers.errors import BadInput
 from press import chromium, cli, launch, printed
@@ -100,5 +102,5 @@ def test_the_printed_book_is_published_beside_the_pages(printable, chromium_ther
     assert [title for title in titles if title in ("index", "long", "last")] == ["index", "long", "last"]
     links = {note.get_object().get("/Dest") for page in reader.pages for note in page.get("/Annots", [])}
     assert {"/index", "/long", "/last"} <= {str(link) for link in links}
-    printed.publish(paths.HTML)
+    load("launch").publish(SimpleNamespace(outdir=paths.HTML, builder=SimpleNamespace(format="html")), None)
     assert (paths.HTML / printed.NAME).read_bytes() == (printed.folder() / printed.NAME).read_bytes()

@@ -12,7 +12,7 @@ from helpers.errors import BadInput
 from press import chapters, launch, repository
 from press.repository import Repository
 
-KNOWN = {"owner": "me", "name": "my-book", "branch": "main", "pdf": None}
+KNOWN, UNKNOWN = ({"place": Repository(owner, "my-book", "main"), "pdf": None} for owner in ("me", repository.NOBODY))
 MADE = {"pages": 9, "bytes": 100, "commit": "abc", "date": "2026-11-21"}
 CONFIG = "title: x\n# kept\nrepository:\n  url: https://github.com/OWNER/x.git\n  branch: main\nz: 1\n"
 TEMPLATES = chapters.templates()
@@ -42,7 +42,7 @@ def test_a_chapter_cites_itself_and_links_the_pdf_only_if_there_is_one():
 
 
 def test_without_an_address_no_button_leads_elsewhere_and_no_page_speaks_of_it():
-    text, known = (launch.lines_for("chapters/seeds", {**KNOWN, "owner": owner}) for owner in (repository.NOBODY, "me"))
+    text, known = (launch.lines_for("chapters/seeds", links) for links in (UNKNOWN, KNOWN))
     assert "mybinder" not in text and "colab.research" not in text and "github.com" not in text
     assert "make address" not in text + known and "mybinder" in known
 
@@ -88,8 +88,8 @@ def test_a_new_address_changes_one_line_and_every_setup_cell_once_and_a_wrong_on
 def test_a_link_to_a_page_shows_its_title_and_where_it_is():
     shown = launch.preview("chapters/seeds", "How much does the <em>seed</em> matter? R&amp;D", KNOWN)
     assert '<meta property="og:title" content="How much does the seed matter? R&amp;D">' in shown
-    assert f'"og:url" content="https://{KNOWN["owner"].lower()}.github.io/{KNOWN["name"]}/chapters/seeds.html"' in shown
-    assert "og:url" not in launch.preview("index", "Book", {**KNOWN, "owner": repository.NOBODY})
+    assert '"og:url" content="https://me.github.io/my-book/chapters/seeds.html"' in shown
+    assert "og:url" not in launch.preview("index", "Book", UNKNOWN)
 
 
 def test_a_sitemap_needs_an_address(places, monkeypatch):

@@ -11,7 +11,7 @@ import yaml
 from helpers import paths
 from helpers.errors import BadInput
 from helpers.evaluation import published
-from press import chapters, generated, others, page_header
+from press import chapters, generated, page_header
 from test_front_page import line
 
 # ---- the studies' tables ----
@@ -159,13 +159,13 @@ DEEPCT = "repbert-beats-improved-exact-match/DeepCT"
 
 def test_a_study_page_shows_others_values_beside_the_printed_one_and_ours():
     tested = {DEEPCT: line(DEEPCT, "agrees")}
-    shown = others.section("zhan2020", tested)
+    shown = generated.measured_by_others("zhan2020", tested)
     assert "0.243 RR@10 (Zhan et al. (2020), table 1)" in shown
     assert '<a href="https://github.com/AdeDZY/DeepCT/issues/2">0.225, AdeDZY/DeepCT#2</a>' in shown
     assert "DeepCT</a>: agrees, +0.050 [+0.010, +0.090]" in shown
     assert "## What others measured" in generated.study_page("zhan2020", [])
-    assert others.section("alarfaj2022", {}) == "We know of none."
-    assert "0.382 RR@10, as its authors state" in others.section("gao2021", {})
+    assert generated.measured_by_others("alarfaj2022", {}) == "We know of none."
+    assert "0.382 RR@10, as its authors state" in generated.measured_by_others("gao2021", {})
 
 
 @pytest.mark.parametrize(("old", "new", "said"), [
@@ -176,4 +176,4 @@ def test_a_study_page_shows_others_values_beside_the_printed_one_and_ours():
 def test_a_faulty_entry_is_named_with_its_mend(copy, old, new, said):
     copy("others", old, new, times=1)
     with pytest.raises(BadInput, match=rf"entry \d+: .*{said}.*Mend: see the head"):
-        others.load()
+        generated.others()

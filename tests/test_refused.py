@@ -65,6 +65,7 @@ REFUSED = [
     ("no cluster '.*Mend: use local, slurm, or the address", lambda spec: cluster._opened(spec, 0), "dask", "LOCAL",
      "localhost:8786", "tcp://"),
     ("unknown form '.*': one of table, json, folder", lambda form: registry.FORMS[form].save({}, Path()), "pickle", "", "Table"),
+    ("Out of range float", recipe.canonical, float("nan")),
     ("Out of range float", lambda value: registry.FORMS["json"].save({"x": value}, Path()), float("nan")),
     (".", recipe.describe, float("nan"), float("inf"), float("-inf"), np.array([1]), np.int64(1), np.bool_(True), {1, 2},
      frozenset(), b"x", object(), 1j, {"a": [1, (2, {"b": {3}})]}, [0.5, float("nan")], {"step": 1}, {1: 2}),

@@ -5,6 +5,7 @@ The lines depend on the repository's address and on the PDF, so they are made wh
 pages are rendered again.
 """
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +26,8 @@ def put(app: Any, pagename: str, templatename: str, context: dict[str, Any], doc
 
 def publish(app: Any, error: Exception | None) -> None:
     """Copy the PDF beside the pages that link to it."""
-    if error is None and app.builder.format == "html":
-        printed.publish(Path(app.outdir))
+    if error is None and app.builder.format == "html" and printed.made():
+        shutil.copyfile(printed.folder() / printed.NAME, Path(app.outdir) / printed.NAME)
 
 
 def setup(app: Any) -> dict[str, bool]:

@@ -71,7 +71,7 @@ def write_toc() -> Path:
         changed = ", ".join(f"{name} = {json.dumps(value, ensure_ascii=False)}"
                             for name, value in execute.run_of(page).get("changed", {}).items())
         title = chapters.chapter(variants.chapter_of(page.stem)).title
-        below = {"file": f"chapters/{variants.comparison(page.stem)}", "title": "Compared with the baseline"}
+        below = {"file": f"chapters/{page.stem}{variants.COMPARED}", "title": "Compared with the baseline"}
         entries.append({"file": f"chapters/{page.stem}", "title": f"{title}: {shortened(changed, LONGEST)}", "sections": [below]})
     if entries:
         toc = toc | {"parts": [*toc["parts"], {"caption": "Variants", "chapters": entries}]}

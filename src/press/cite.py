@@ -37,9 +37,3 @@ def bibtex(chapter: str = "") -> str:
         fields |= {"title": f"{{{latex(chapters.chapter(chapter).title)}}}", "booktitle": title}
     lines = [f"  {name} = {{{value}}}," for name, value in fields.items() if value]
     return "\n".join([f"@incollection{{{key}-{chapter}," if chapter else f"@book{{{key},", *lines, "}"])
-
-
-def sections() -> str:
-    """The entries of all chapters, in Markdown."""
-    return "\n\n".join(f"(cite-{chapter})=\n### {chapters.chapter(chapter).title}\n\n```bibtex\n{bibtex(chapter)}\n```"
-                       for chapter in chapters.names())

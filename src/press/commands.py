@@ -39,7 +39,7 @@ def chapter(name: str, profile: str, given: dict[str, str], no_render: bool) -> 
     if not no_render:
         generated.write_all()
         building.render()
-        pages = [page.stem, *[variants.comparison(page.stem)] * (page.stem != name)]
+        pages = [page.stem, *[page.stem + variants.COMPARED] * (page.stem != name)]
         yield from (f"page -> {(paths.HTML / 'chapters' / shown).relative_to(paths.ROOT)}.html" for shown in pages)
 
 

@@ -40,7 +40,7 @@ def write_all() -> list[Path]:
     written = []
     for page in variants.pages():
         baseline = page.with_name(f"{variants.chapter_of(page.stem)}.ipynb")
-        written.append(target := page.with_name(f"{variants.comparison(page.stem)}.md"))
+        written.append(target := page.with_name(f"{page.stem}{variants.COMPARED}.md"))
         draft = target.with_suffix(".part")
         draft.write_text(text(read(baseline) if baseline.exists() else None, read(page)), encoding="utf-8")
         draft.replace(target)

@@ -31,7 +31,8 @@ def fingerprint(chapter: str, values: dict[str, Any], profile: str) -> str:
     the whole package: a chapter reads most of its modules."""
     package = [file for file in sorted(paths.PACKAGE.rglob("*")) if "__pycache__" not in file.parts]
     sources = [chapters.template(chapter), *sorted(paths.PUBLISHED.glob("*.yaml")), *sorted(paths.RESULTS.glob("*.zip")),
-               *sorted(paths.BENCH.glob("*.json")), paths.ROOT / "requirements.lock", Path(page_header.__file__), *package]
+               *sorted(paths.BENCH.glob("*.json")), paths.ROOT / "requirements.lock", Path(page_header.__file__), *package,
+               paths.BOOK / "templates" / "exercise.md"]
     known = [[os.path.relpath(file, paths.ROOT), digests.sha256(file)] for file in sources if file.is_file()]
     named = [[text, contents(text)] for text in sorted(set(texts_in(list(values.values()))))]
     settings = {name: os.environ.get(name) for name in ("BOOK_DEVICE", "BOOK_DTYPE", "BOOK_STORE")}

@@ -61,7 +61,7 @@ def text(plan: Plan) -> str:
     page = f"page: {request.name}"
     if request.changed:
         there = "stays as it is" if (paths.CHAPTERS / f"{request.chapter}.ipynb").exists() else "has not been executed"
-        page = f"pages: {request.name}, {variants.comparison(request.name)}; the baseline page {request.chapter} {there}"
+        page = f"pages: {request.name}, {request.name}{variants.COMPARED}; the baseline page {request.chapter} {there}"
     if plan.current:
         return f"{request.name}: up to date, nothing would run\n{page}"
     lines = [f"{request.name}: would run, in the profile {request.profile}"]

@@ -4,21 +4,27 @@ import contextlib
 import inspect
 import io
 import json
-from dataclasses import replace
+import re
+from dataclasses import dataclass, replace
 from html import escape
 from statistics import median
 from typing import Any
 
+import yaml
+
 from helpers import paths
 from helpers.costs import measurements
+from helpers.errors import BadInput
 from helpers.evaluation import published, verdicts
 from helpers.evaluation.significance import Interval
 from helpers.evaluation.verdicts import AGREES, DISAGREES, OPEN, SMALL, UNTESTED
 from helpers.pages import claims, page
 from helpers.pages.compare import verdict_badge
-from helpers.pages.fragments import Html, badge, cell, count, details, marked, plain, table
-from press import chapters, cite, comparison, execute, front_page, launch, others, repository
+from helpers.pages.fragments import Html, badge, cell, count, details, marked, plain, table, with_ends
+from press import chapters, cite, comparison, execute, front_page, launch, repository
 from press.edited import filled
+
+SOURCE = re.compile(r"([\w.-]+/[\w.-]+)#(\d+)")  # an issue or a pull request on GitHub
 
 
 def write_all() -> None:
@@ -120,9 +126,67 @@ def study_page(study: str, data: list[dict[str, Any]]) -> str:
                 tested=table(f"Claims of {name}", claims.HEADER, rows, numeric_from=9).text if rows else (
                     "None of its claims could be tested here; the reasons stand below."),
                 left=table(f"Claims of {name} that are not tested", claims.HEADER, left, 9).text if left else "None.",
-                queue=to_compute(study, tested), others=others.section(study, tested),
+                queue=to_compute(study, tested), others=measured_by_others(study, tested),
                 chapters=", ".join(dict.fromkeys(f"[](../chapters/{claim.chapter}.ipynb)" for claim, _ in known
                                                  if claim.chapter in chapters.names())))
+
+
+@dataclass(frozen=True)
+class Other:
+    """One value that somebody else measured, as text, with its source; see the head of `published/others.yaml`."""
+
+    study: str
+    claims: list[str]
+    what: str
+    value: str
+    source: str
+    cell: dict[str, str] | None = None
+    measure: str = ""
+    stated: str = ""
+
+    @property
+    def expected(self) -> str:
+        """The value that was to come out, with its measure."""
+        if self.cell is None:
+            return f"{self.stated} {self.measure}, as its authors state"
+        entry = published.value(self.study, **self.cell)
+        return f"{entry.shown} {entry.measure} ({entry.where})"
+
+
+def others() -> list[Other]:
+    """All entries; BadInput for one that lacks a field or a source, names no study, claim or cell, or whose value is no share."""
+    file, entries = paths.PUBLISHED / "others.yaml", []
+    for number, raw in enumerate(yaml.load(file.read_text(encoding="utf-8"), yaml.BaseLoader)["others"], start=1):
+        try:
+            entry = Other(**raw)
+            wrong = [f"no claim {name!r} of {entry.study}" for name in entry.claims
+                     if name not in claims.load() or claims.load()[name].study != entry.study]
+            wrong += ["neither `cell` nor `measure` with `stated`"] * (not entry.cell and not (entry.measure and entry.stated))
+            wrong += ["no source such as owner/name#12"] * (not SOURCE.fullmatch(entry.source))
+            wrong += [f"{value} is no share of one" for value in (entry.value, entry.stated or 0) if not 0 <= float(value) <= 1]
+            entry.expected  # noqa: B018 - a cell that does not exist is an error
+        except (TypeError, ValueError) as error:
+            wrong = [str(error)]
+        if wrong:
+            raise BadInput(f"entry {number}: {wrong[0]}", file=file, mend="see the head of the file")
+        entries.append(entry)
+    return entries
+
+
+def measured_by_others(study: str, tested: dict[str, dict[str, Any]]) -> str:
+    """What others measured of a study: printed, theirs with its source, and this run's word and effect on the same claims."""
+    rows = []
+    for entry in (entry for entry in others() if entry.study == study):
+        here = []
+        for name in entry.claims:
+            line = tested.get(name, front_page.UNRUN)
+            effect = f", {with_ends(front_page.effect_of(line))}" if "pair" in line else ""
+            here.append(f"{front_page.link(claims.load()[name], tested, '../')}: {line['verdict']}{effect}")
+        address = SOURCE.sub(r"https://github.com/\1/issues/\2", entry.source)  # which leads to a pull request, too
+        rows.append([entry.what, entry.expected, Html(f'<a href="{address}">{cell(entry.value)}, {cell(entry.source)}</a>'),
+                     Html("<br>".join(here))])
+    return table(f"What others measured of {published.published_name(study)}", ("what was run", "printed or stated",
+                 "measured by others", "the claim here"), rows, numeric_from=9).text if rows else "We know of none."
 
 
 def to_compute(study: str, tested: dict[str, dict[str, Any]]) -> str:
@@ -203,7 +267,9 @@ def cite_page() -> str:
     address = ("This copy of the book has no public address yet, so the entries have no `url`: it comes from `repository.url` "
                "in `book/_config.yml`, or from the place that a clone came from.") if place.is_placeholder else (
         f"The repository is <{place.url}>, with a [CITATION.cff]({place.url}/blob/{place.branch}/CITATION.cff).")
-    return filled("cite.md", address=address, book=f"```bibtex\n{cite.bibtex()}\n```", sections=cite.sections())
+    sections = (f"(cite-{chapter})=\n### {chapters.chapter(chapter).title}\n\n```bibtex\n{cite.bibtex(chapter)}\n```"
+                for chapter in chapters.names())
+    return filled("cite.md", address=address, book=f"```bibtex\n{cite.bibtex()}\n```", sections="\n\n".join(sections))
 
 
 def calibration_page() -> str:

@@ -25,15 +25,15 @@ def addresses(place: repository.Repository, chapter: str) -> dict[str, str]:
 
 def links() -> dict[str, Any]:
     """All that the lines below the titles are made of, besides the page's name."""
-    return {**repository.here()._asdict(), "pdf": printed.made()}
+    return {"place": repository.here(), "pdf": printed.made()}
 
 
 def lines_for(page: str, known: dict[str, Any]) -> str:
     """The HTML below the title of a page such as `chapters/candidates` or `reading`, by what `links` gives; empty for pages that
     are not the book's own."""
-    if page in ("search", "genindex") or page.endswith("--compared"):
+    if page in ("search", "genindex") or page.endswith(variants.COMPARED):
         return ""
-    place = repository.Repository(known["owner"], known["name"], known["branch"])
+    place: repository.Repository = known["place"]
     chapter = variants.chapter_of(Path(page).name) if page.startswith("chapters/") else ""
     buttons, folded, up = dict[str, str](), "", "../" * page.count("/")
     if chapter in chapters.templates():
@@ -51,9 +51,8 @@ def lines_for(page: str, known: dict[str, Any]) -> str:
 
 def preview(page: str, title: str, known: dict[str, Any]) -> str:
     """What another site shows of a link to a page, as HTML's meta elements; without a public address no more than its title."""
-    place = repository.Repository(known["owner"], known["name"], known["branch"])
     said = {"title": re.sub("<.*?>", "", title), "type": "article"}
-    said |= {} if place.is_placeholder else {"url": f"{place.pages}{page}.html"}
+    said |= {} if known["place"].is_placeholder else {"url": f"{known['place'].pages}{page}.html"}
     return "".join(f'<meta property="og:{name}" content="{escape(unescape(text))}">' for name, text in said.items())
 
 

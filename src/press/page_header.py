@@ -23,6 +23,7 @@ from helpers.pages.fragments import DATA_MIME, Html, badge, details, escape, mar
 from helpers.pages.page import below_tables
 from helpers.steps import ledger
 from press import chapters, variants
+from press.edited import filled
 
 HIDDEN = {"setup", "parameters", "injected-parameters"}
 # tags of what is folded at the end, of what stands below the answer, and of code that stays in view
@@ -123,7 +124,7 @@ def header(page: variants.PageRequest, run: dict[str, Any], data: list[Any]) -> 
     marks = [badge(f"profile: {Path(page.profile).name}", "profile").text]
     if page.changed:
         marks += [badge("variant of the baseline page", "variant").text,
-                  f'<a href="{variants.comparison(page.name)}.html">compared with the baseline page</a>']
+                  f'<a href="{page.name}{variants.COMPARED}.html">compared with the baseline page</a>']
     origin = f"run {run['date'][:10]} at commit {run['commit']}, {fragments.seconds(run['seconds'])}"
     if rules := [rule for part in data for rule in part.get("relevance", ())]:
         origin += f"; what counts as relevant: {escape('; '.join(rules))}"
@@ -156,12 +157,4 @@ def exercise(chapter: str, default: bool) -> str:
     answer = "\n" + details("What came out", Html(f"<p>{marked(own['answer']).text}</p>")).text + "\n" if answered else ""
     given = {name: value if isinstance(value, str) else json.dumps(value) for name, value in own["change"].items()}
     change = " ".join(f"-p {name} '{value}'" for name, value in given.items()).replace('"', '\\"')
-    return f"""## Try this
-
-{own["task"]} Write down what you expect, then run it:
-
-```bash
-make explain NAME={chapter} ARGS="{change}"   # what would be computed, and for how long
-make chapter NAME={chapter} ARGS="{change}"   # the answer: a page beside this one, and one that compares the two
-```
-{answer}"""
+    return filled("exercise.md", task=own["task"], chapter=chapter, change=change, answer=answer)

@@ -7,7 +7,6 @@ its name in front, since two pages may use the same one, and what needs a screen
 import json
 import os
 import re
-import shutil
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -41,12 +40,6 @@ def made() -> dict[str, Any] | None:
     """What is known of the PDF: pages, bytes, commit and date; None if there is no PDF."""
     note = folder() / "made.json"
     return json.loads(note.read_text(encoding="utf-8")) if note.exists() and (folder() / NAME).exists() else None
-
-
-def publish(html: Path) -> None:
-    """Copy the PDF, if there is one, to the root of a rendered book, where the pages link to it."""
-    if made() is not None:
-        shutil.copyfile(folder() / NAME, html / NAME)
 
 
 def write() -> dict[str, Any]:

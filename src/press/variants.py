@@ -11,6 +11,7 @@ from helpers import paths
 from helpers.steps import recipe
 from press import chapters
 
+COMPARED = "--compared"  # how the name of a variant's comparison page ends
 
 @dataclass(frozen=True)
 class PageRequest:
@@ -40,11 +41,6 @@ class PageRequest:
     def stamp(self) -> Path:
         """Where the digest of all that it was made from is kept."""
         return self.page.with_suffix(".stamp")
-
-
-def comparison(name: str) -> str:
-    """The name of a variant's comparison page."""
-    return f"{name}--compared"
 
 
 def chapter_of(name: str) -> str:
