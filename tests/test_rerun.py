@@ -45,6 +45,7 @@ def book(tmp_path_factory, folder):
     nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=kernel), root / "notebooks" / "tiny.ipynb")
     usual = {"collection": str(folder), "run": str(root / "a.trec")}
     (root / "profiles" / "almanac.yaml").write_text(json.dumps({"shared": usual}))
+    (root / "profiles" / "queue.yaml").write_text("[]")
     (root / "book" / "_toc.yml").write_text("format: jb-book\nroot: index\nparts:\n  - caption: All\n    chapters:\n"
                                             "      - file: chapters/tiny\n")
     (root / "book" / "index.md").write_text("# Book\n\nOf one chapter.\n")

@@ -18,9 +18,12 @@ TIMEOUT = 60  # seconds in which a request is answered: the two models read what
 def serve(collection: str, unit: str, rerankers: Sequence[str], host: str, port: int, names: Sequence[str]) -> int:
     """Listen until SIGTERM or Ctrl-C; requests that run are answered first. BadInput for names of no model, or if nothing can
     listen there."""
-    import uvicorn
+    try:
+        import uvicorn
 
-    from press.serve import app, batching, engine
+        from press.serve import app, batching, engine
+    except ImportError as error:
+        raise BadInput(f"{error.name} is not installed", mend="`pip install starlette uvicorn`, or `make env`") from None
 
     asked = rerankers or ("both",)  # as in `book search`
     wanted = dict.fromkeys([*asked, *(part for name in asked for part in named(name).models), "none"])
