@@ -168,3 +168,8 @@ def test_a_pre_trained_longformer_is_fine_tuned_as_it_is(store, tmp_path, tokeni
     assert isinstance(model, DocumentReader) and model.origin is None
     assert json.loads((model.model.value() / "config.json").read_text())["type_vocab_size"] == 1
     assert scores["score"].nunique() > 1
+
+
+def test_runs_at_the_thesis_rates_differ_in_rate_and_seed_alone():
+    by_rate = PointwiseReranker().at_rates([0, 2])
+    assert by_rate == {5e-5: [PointwiseReranker(), PointwiseReranker(seed=2)]} and PointwiseReranker().at_rates([]) == {}

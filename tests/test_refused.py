@@ -39,7 +39,7 @@ from helpers.systems.bi_encoder import BiEncoder, DistilledEncoder
 from helpers.systems.evaluated import together
 from helpers.systems.first_stages import first_stages
 from helpers.systems.recipe import document_reader
-from helpers.systems.rerankers import ListwiseReranker
+from helpers.systems.rerankers import ListwiseReranker, PointwiseReranker
 from helpers.systems.reranking_experiment import RerankingExperiment
 from helpers.systems.starting_points import START, starting_weights
 from helpers.systems.student import Student
@@ -104,6 +104,7 @@ REFUSED = [
     ("even number", lambda window: converted(None, window, 32), 0, -2, 7),
     ("at least one of the 3 layers must be late", lambda early: Condenser(bert(), early, 2), 3, 4, -1),
     ("start", lambda window: replace(document_reader("almanac/16", "packaged:0", 24, 0, 64), attention_window=window), 64),
+    ("numbers of runs for 2 rates", PointwiseReranker().at_rates, [1], [1, 2, 3]),
     ("the backbone packaged/256 needs a warm-up", lambda spec: ListwiseReranker().on(spec), "packaged/256"),
     ("no starting point BERT", lambda name: starting_weights([name], "study", "almanac", "packaged:0,1", [1]), "BERT"),
     ("chosen, study", lambda name: starting_weights([START], name, "almanac", "packaged:0,1", [1]), "mine"),

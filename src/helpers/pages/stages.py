@@ -15,8 +15,9 @@ from helpers.pages.fragments import Fragment, count, plain
 from helpers.pages.results import Results
 from helpers.steps import Step
 from helpers.systems.evaluated import Evaluation, Systems, evaluate, evaluate_values, together
-from helpers.systems.first_stages import STAGES, FirstStages, is_given
+from helpers.systems.first_stages import STAGES, FirstStages, is_given, on_all_queries, repbert
 from helpers.systems.reranking_experiment import RerankingExperiment, Scorer
+from helpers.systems.starting_points import chosen_start
 from helpers.systems.testbed import Testbed
 from helpers.systems.zero_shot import ZeroShotReranker
 
@@ -30,6 +31,8 @@ UNKEPT = ("doc2query",)  # of which the book keeps values alone, neither model n
 OWN = {"untrained": "RepBERT before training", EXPANSION: "learned expansion"}
 IMPROVED = ("doctttttquery", "deepct", "doc2query")  # BM25 made better by a language model
 STUDIED_DEPTH = 1000  # of the study's lists
+MASKED = "RepBERT from masked words"
+KEPT, KEPT_QUERIES, KEPT_DEPTH = (1, 4, 5), 400, 100  # the seeds whose lists of it the book has, for so many queries
 
 
 def label(stage: str, backbone: str = "packaged") -> str:
@@ -55,6 +58,15 @@ def runs(recipes: FirstStages, names: Sequence[str], bed: Testbed, depth: int) -
     """The run of each stage, in the given order; BadInput for two of one name."""
     labels(recipes, names)
     return {name: recipes.run(name, bed, depth) for name in names}
+
+
+def masked_lists(recipes: FirstStages, bed: Testbed) -> list[Step]:
+    """RepBERT from masked words, as the chapter `repbert` judges it: the lists that the book keeps, a training run each, for the
+    queries of a testbed; none where another encoder or collection is asked for."""
+    if (bed.collection, bed.unit) != ("almanac", "passage") or replace(recipes.repbert, seed=1) != repbert():
+        return []
+    start = chosen_start(recipes.repbert.backbone).model
+    return [on_all_queries(recipes.repbert, seed=seed, start=start).run(bed, KEPT_DEPTH) for seed in KEPT]
 
 
 def measures_at(depth: int) -> list[str]:

@@ -313,6 +313,12 @@ def repbert(collection: str = "almanac", unit: str = "passage", backbone: str = 
                      **REPBERT_TRAININGS[training] | ({"epochs": epochs} if epochs else {}))
 
 
+def on_all_queries(encoder: BiEncoder, **change: Any) -> BiEncoder:
+    """RepBERT's training for a start that compares texts badly (chapter `repbert`): all queries, three passes at a higher rate,
+    and no article of another split."""
+    return replace(encoder, queries=0, epochs=3, learning_rate=1e-4, own_articles=True, **change)
+
+
 def after_generated(encoder: BiEncoder, writer: TrainedDoc2Query) -> BiEncoder:
     """The training of an encoder after one pass over generated queries, by the same loss and at the same rate: those that are
     asked of all texts of the articles that it may see."""

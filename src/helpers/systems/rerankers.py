@@ -35,6 +35,7 @@ from helpers.systems.testbed import OVERLAP, WORDS, SplitTestbed, Testbed
 
 TAUGHT = 256  # tokens that the packaged bi-encoder was trained on
 FITTED_ON, PIECE = 600, 128  # texts to which a narrower encoder is fitted, and tokens of each
+RATES = (5e-6, 5e-5)  # of Steensland 2021, table 4.1, the one that was chosen and the highest that was tried
 NEGATIVES = {"bm25": ("bm25",), "dense": ("dense",), "both": ("bm25", "dense"), "random": ("random",)}
 
 
@@ -310,6 +311,14 @@ class PointwiseReranker(Trained, RankerTraining):
         return listwise.pointwise_cross_encoder(
             self.pairs, bed.query_step, bed.store, bed.tokens(encoder), encoder, None if self.start is None else self.start.model,
             self.held_out_seed, self.trainable, self.new_head or None, **self.settings(RankerTraining))
+
+    def at_rates(self, numbers: Sequence[int]) -> dict[float, list[Self]]:
+        """So many runs at each of `RATES`, their seeds from 1 on, without a rate that has none; no numbers for no runs. BadInput
+        for other than one number a rate."""
+        if len(numbers) not in (0, len(RATES)):
+            raise BadInput(f"{len(numbers)} numbers of runs for {len(RATES)} rates", mend="give one for each, or []")
+        return {rate: [replace(self, learning_rate=rate, seed=seed) for seed in range(1, number + 1)]
+                for rate, number in zip(RATES, numbers, strict=False) if number}
 
     def scores(self, bed: Testbed, run: Step, candidates: int) -> Step:
         """Every window of the run's top `candidates` texts with its probability of relevance."""
