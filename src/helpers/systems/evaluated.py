@@ -19,7 +19,8 @@ WARM_UP = "teacher_groups"  # of a start that has judged pairs
 CROSS_ENCODERS = {"listwise_cross_encoder", "pointwise_cross_encoder", "distilled_cross_encoder"}
 BI_ENCODERS = {"bi_encoder", "distilled_encoder", "predicted_similarity", "triplet_accuracy"}  # the last two train and measure
 LEXICAL = "BM25 over learned texts"
-OTHER_KINDS = {"query_writer": LEXICAL, "word_expansion": LEXICAL, "deepct": LEXICAL, PRETRAINING: "pre-training alone"}
+OTHER_KINDS = {**dict.fromkeys(("query_writer", "generated_queries", "word_expansion", "deepct"), LEXICAL),
+               PRETRAINING: "pre-training alone"}
 
 
 @dataclass(frozen=True, eq=False)  # tables of two do not compare; one is itself
@@ -158,7 +159,7 @@ def trainings(source: Step) -> frozenset[str]:
 @functools.lru_cache(maxsize=4096)
 def kind_of(source: Step, elsewhere: frozenset[str] = frozenset()) -> str:
     """The kind of model and recipe that a step's trainings are of, as `published/seed_noise.yaml` has them, without those that
-    lie behind the system compared with; empty for none."""
+    lie behind the system compared with; empty for none, and for one that is not among them."""
     names = {name for name, key, _ in _seeded(source) if key not in elsewhere}
     if AGGREGATION in names:
         return "aggregations of kept states"
@@ -169,7 +170,7 @@ def kind_of(source: Step, elsewhere: frozenset[str] = frozenset()) -> str:
         return "re-rankers of documents" + (", pairs new to the start" * all(part.get("step") != WARM_UP for part in parts))
     if names & BI_ENCODERS:
         return "pre-training with fine-tuning" if any(name == PRETRAINING for name, _, _ in _seeded(source)) else "bi-encoders"
-    return next((kind for name, kind in OTHER_KINDS.items() if name in names), "bi-encoders" if names else "")
+    return next((kind for name, kind in OTHER_KINDS.items() if name in names), "")
 
 
 def seeds_of(source: Step, elsewhere: frozenset[str] = frozenset()) -> tuple[int, ...]:
