@@ -1,4 +1,4 @@
-"""`make bench`: measure some sections, each in a process of its own on one core, and keep what they measure.
+"""`make bench`: measure some sections, each in a process of its own on one core, or two, and keep what they measure.
 
 A section that fails leaves the file as it was, and the others are measured all the same.
 """
@@ -14,8 +14,9 @@ from types import ModuleType
 
 from helpers.errors import BadInput, NetworkNeeded, printable
 
+ON_TWO = " on two cores"  # ends the names of sections that are measured on two
 SHARED = {"rerank", "encode", "search", "sizes", "lengths"}  # whose work rests on the same steps
-SECTIONS = ("rerank", "encode", "lengths", "search", "sizes", "train", "growth", "stream", "serve", "verdicts")
+SECTIONS = ("rerank", f"rerank{ON_TWO}", "encode", f"encode{ON_TWO}", "lengths", "search", "sizes", "train", "growth", "stream", "serve", "verdicts")
 NO_MACHINE = {"verdicts"}  # a simulation: the same everywhere, and kept in a file of its own
 ALL_CORES = {"stream"}  # memory is what counts there
 SECTION = "--section"  # asks a process for one section alone
@@ -24,7 +25,7 @@ ROUNDS = 6  # the fewest of which the slowest and the fastest enclose the median
 
 def module(name: str) -> ModuleType:
     """The module of a section: `measure(scale, rounds)`, and `prepare(scale)` if it rests on steps of its own."""
-    return importlib.import_module(f"bench.{name}")
+    return importlib.import_module(f"bench.{name.removesuffix(ON_TWO)}")
 
 
 def run(only: Sequence[str], rounds: int, out: str, small: bool) -> int:
@@ -38,10 +39,11 @@ def run(only: Sequence[str], rounds: int, out: str, small: bool) -> int:
     file, failed = machine.file_of(out), False
     for name in only or SECTIONS:
         print(f"{name}: getting ready ...", flush=True)
-        if hasattr(section := work if name in SHARED else module(name), "prepare"):
+        if hasattr(section := work if name.removesuffix(ON_TWO) in SHARED else module(name), "prepare"):
             section.prepare(work.scale(small))
         print(f"{name}: measuring (load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores) ...", flush=True)
-        arguments = [name, rounds, small, numerics.device() == "cpu" and name not in ALL_CORES]
+        cores = 0 if numerics.device() != "cpu" or name in ALL_CORES else 2 if name.endswith(ON_TWO) else 1
+        arguments = [name, rounds, small, cores]
         done = subprocess.run([sys.executable, "-m", "bench", SECTION, json.dumps(arguments)], stdout=subprocess.PIPE,
                               text=True, check=False)
         if done.returncode != 0:
@@ -54,19 +56,19 @@ def run(only: Sequence[str], rounds: int, out: str, small: bool) -> int:
     return int(failed)
 
 
-def measured(name: str, rounds: int, small: bool, one_core: bool) -> None:
-    """Measure one section in this process, on one core if told to, and print the section as the last line."""
+def measured(name: str, rounds: int, small: bool, cores: int) -> None:
+    """Measure one section in this process, on so many cores, 0 for all, and print the section as the last line."""
     from bench import machine
 
     load = os.getloadavg()[0]
-    if one_core:
-        machine.one_core()  # before PyTorch is loaded
+    if cores:
+        machine.keep_to(cores)  # before PyTorch is loaded
     import torch
 
     from bench import work
 
-    if one_core:
-        torch.set_num_threads(1)
+    if cores:
+        torch.set_num_threads(cores)
 
     section = module(name).measure(work.scale(small), rounds)
     print(json.dumps({"rounds": rounds, "small": small, "threads": torch.get_num_threads(),

@@ -1,4 +1,4 @@
-"""The machine that is measured: one core of it, how fast it multiplies matrices, and the file that keeps what was measured."""
+"""The machine that is measured: one core of it, or two, how fast it multiplies matrices, and the file that keeps what was measured."""
 
 import json
 import os
@@ -19,12 +19,14 @@ def seconds_of(rounds: timing.Rounds) -> dict[Any, dict[str, list[float]]]:
     return {name: {"seconds": values} for name, values in rounds.seconds.items()}
 
 
-def one_core() -> None:
-    """Keep this process, and all that it starts from now on, on one core with one thread."""
+def keep_to(cores: int) -> None:
+    """Keep this process, and all that it starts from now on, on so many cores with a thread each; BadInput where there are fewer."""
     if hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+        if len(own := sorted(os.sched_getaffinity(0))) < cores:
+            raise BadInput(f"{cores} cores are wanted, and this process has {len(own)}", mend="leave the section out: `--only`")
+        os.sched_setaffinity(0, own[-cores:])
     for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "RAYON_NUM_THREADS", "NUMBA_NUM_THREADS"):
-        os.environ[name] = "1"  # read by libraries that are loaded after this
+        os.environ[name] = str(cores)  # read by libraries that are loaded after this
 
 
 class Products:

@@ -257,8 +257,8 @@ def sections(places, monkeypatch):
     ran = []
 
     def run(arguments, **_):
-        name, rounds, small, one_core = json.loads(arguments[-1])
-        ran.append((name, rounds, small, one_core))
+        name, rounds, small, cores = json.loads(arguments[-1])
+        ran.append((name, rounds, small, cores))
         result = {"rounds": rounds, "small": small, "of": name}
         return SimpleNamespace(returncode=int(name == "train"), stdout=f"noise\n{json.dumps(result)}\n")
 
@@ -270,10 +270,16 @@ def sections(places, monkeypatch):
 
 
 def test_every_section_is_made_ready_and_measured_in_a_process_of_its_own(sections):
-    assert command.main(["--only", "rerank", "--only", "growth", "--rounds", "7", "--small"]) == 0
-    assert sections == ["prepare what sections share", ("rerank", 7, True, True), "prepare growth", ("growth", 7, True, True)]
+    two = "rerank on two cores"
+    assert command.main(["--only", two, "--only", "growth", "--rounds", "7", "--small"]) == 0
+    assert sections == ["prepare what sections share", (two, 7, True, 2), "prepare growth", ("growth", 7, True, 1)]
     measured = measurements.read(machine.file_of(""))["sections"]
-    assert {name: section["of"] for name, section in measured.items()} == {"rerank": "rerank", "growth": "growth"}
+    assert {name: section["of"] for name, section in measured.items()} == {two: two, "growth": "growth"}
+
+
+def test_more_cores_than_there_are_are_refused():
+    with pytest.raises(BadInput, match="10000 cores are wanted"):
+        machine.keep_to(10_000)
 
 
 def test_a_section_that_fails_does_not_stop_the_others(sections, tmp_path):
@@ -289,7 +295,7 @@ def test_a_gpu_leaves_the_cores_free_and_no_rounds_are_refused(sections, monkeyp
     assert sections == []
     monkeypatch.setattr(numerics, "device", lambda: "cuda")
     command.main(["--only", "search"])
-    assert sections[-1] == ("search", command.ROUNDS, False, False)
+    assert sections[-1] == ("search", command.ROUNDS, False, 0)
 
 
 def test_a_load_counts_answers_and_refusals_with_their_seconds():

@@ -22,7 +22,7 @@ RANGES: dict[Range, str] = {  # smallest and largest value, and of which paramet
     (1, 100): "within",  # of the list that `embeddings` looks at
     (1, 1024): "threads",
     (1, MOST): """epochs steps section_steps candidates home_candidates depth depths
-        recall_depths consistency_depths documents terms finalists patience batch batch_size batch_sizes
+        recall_depths consistency_depths masked_depths documents terms finalists patience batch batch_size batch_sizes
         rounds training_rounds triplets tested timed epochs.lengths grid.lengths nearest_neighbours.sizes
         ef_search nprobe divisions negatives""",
     (2, MOST): "size recipe.sizes passages groups mapped M tokens attention_window",
@@ -46,7 +46,7 @@ CHOICES: dict[str, tuple[str, ...] | str] = {  # as they are, or the registry th
     "branches": "helpers.systems.starting_points:BRANCHES",
     "pretraining": "helpers.systems.starting_points:PRETRAININGS",
     **dict.fromkeys(("starts", "web_starts"), "helpers.systems.starting_points:NAMES")}
-MAY_BE_EMPTY = {"files", "depth.depths", "mismatch.depths", "devices", "distillation.without", "document_seeds",
+MAY_BE_EMPTY = {"files", "depth.depths", "masked_depths", "mismatch.depths", "devices", "distillation.without", "document_seeds",
                 "encoders.negatives", "full_seeds", "general_text", "generator", "longformer", "machine", "margins", "narrower",
                 "other_starts", "paired", "sequence_length.documents", "student", "thesis_seeds", "today", "tried", "web_starts"}
 EVEN = {"attention_window"}  # half of it on each side
