@@ -41,12 +41,13 @@ CHOICES: dict[str, tuple[str, ...] | str] = {  # as they are, or the registry th
     "training": "helpers.systems.recipe:TRAININGS",
     "negatives": "helpers.systems.rerankers:NEGATIVES",  # where they are no number
     "distillation.without": ("soft", "hidden", "attention"),
+    "cuts": ("overlap 75", "sections"),
     "today": ("hard negatives", "MarginMSE", "MaxSim", "generated queries"),
     "beside": "helpers.systems.first_stages:STAGES",
     "branches": "helpers.systems.starting_points:BRANCHES",
     "pretraining": "helpers.systems.starting_points:PRETRAININGS",
     **dict.fromkeys(("starts", "web_starts"), "helpers.systems.starting_points:NAMES")}
-MAY_BE_EMPTY = {"files", "depth.depths", "masked_depths", "mismatch.depths", "devices", "distillation.without", "document_seeds",
+MAY_BE_EMPTY = {"files", "depth.depths", "mismatch.depths", "devices", "distillation.without", "document_seeds",
                 "encoders.negatives", "full_seeds", "general_text", "generator", "longformer", "machine", "margins", "narrower",
                 "other_starts", "paired", "sequence_length.documents", "student", "thesis_seeds", "today", "tried", "web_starts"}
 EVEN = {"attention_window"}  # half of it on each side

@@ -16,7 +16,9 @@ import numpy as np
 import pandas as pd
 
 from helpers.data.collection_base import Text
+from helpers.data.runs import cut, ranked
 from helpers.data.texts import Texts
+from helpers.errors import BadInput
 from helpers.steps import step
 
 WHOLE = 1_000_000  # words of a window that no document outgrows: the whole document is one window
@@ -150,6 +152,22 @@ def text_statistics(store: Path, words: int, overlap: int) -> dict[str, Any]:
         pieces += sum(1 for _ in windows(text, words, overlap))
     return {"texts": lengths.total(), "words": sum(n * count for n, count in lengths.items()), "windows": pieces, "empty": empty,
             "lengths": {str(n): lengths[n] for n in sorted(lengths)}}
+
+
+@step(version=1, form="run")
+def sections_of(run: pd.DataFrame, passages: Path, first: int) -> pd.DataFrame:
+    """The passages of each query's first documents, in the order of the documents, as a run; a passage's id is its document's
+    with a dot and a number, as in the built-in collection. BadInput where a document has none."""
+    of_document: dict[str, list[str]] = {}
+    for passage in Texts(passages):
+        of_document.setdefault(passage.doc_id.rpartition(".")[0], []).append(passage.doc_id)
+    top = cut(run, first)
+    if lacking := sorted(set(top["doc_id"]) - set(of_document)):
+        raise BadInput(f"no passage is named after document {lacking[0]!r}", mend="leave out the cut `sections`")
+    rows = [(query, passage) for query, document in top[["query_id", "doc_id"]].itertuples(index=False)
+            for passage in of_document[document]]
+    sections = pd.DataFrame(rows, columns=["query_id", "doc_id"])
+    return ranked(sections.assign(score=-sections.groupby("query_id").cumcount().astype(float)))
 
 
 SHARE = 0.5  # a window holds a passage if it has at least this share of its words
