@@ -7,8 +7,9 @@ import pytest
 from helpers.data.collection import open_collection
 from helpers.data.collection_base import Text
 from helpers.data.texts import Texts, merged_store, text_store
-from helpers.data.windows import Window, doc_of, windows
+from helpers.data.windows import Window, doc_of, sections_of, windows
 from helpers.errors import BadInput
+from toys import run_of
 
 # The order of the file, which is neither that of the ids nor that of the texts.
 LINES = "d9\thttp://x\tNine\tbody of nine\nd1\thttp://y\tOne\tbody of one\nd5\thttp://z\t\t\"five\"\n"
@@ -116,3 +117,12 @@ def test_every_word_is_in_a_window_and_none_lies_inside_another(count, title, wo
         assert end - next_start + 1 == overlap  # also covers every word: there is no gap
         assert start < next_start
         assert end < next_end  # the next one brings something new
+
+
+def test_sections_are_those_of_each_querys_first_documents(part):
+    passages = text_store(part("a.0\tu\t\tx\nb.0\tu\t\ty\na.1\tu\t\tz\n")).value()
+    sections = sections_of.definition.function
+    found = sections(run_of(q="ba", r="ab"), passages, 1)
+    assert list(found[["query_id", "doc_id"]].itertuples(index=False, name=None)) == [("q", "b.0"), ("r", "a.0"), ("r", "a.1")]
+    with pytest.raises(BadInput, match="no passage is named after document 'c'"):
+        sections(run_of(q="abc"), passages, 3)
