@@ -16,7 +16,9 @@ import pytest
 
 from bench import __main__ as command
 from bench import encode, engines, growth, lengths, machine, rerank, search, sentence_transformers, serve, sizes, train, work
+from bench.sentence_transformers import TOLERANCE, Drifted, check_drift, drift
 from bench.work import Work
+from helpers import paths
 from helpers.costs import measurements, timing
 from helpers.errors import BadInput
 from helpers.networks import backbone
@@ -244,6 +246,41 @@ def test_lancedb_answers_too(tiny, tmp_path):
     backbone.resolve("packaged").tokenizer().save_pretrained(tmp_path)
     with serve.served(serve.NAMES[-1], tiny, str(tmp_path)) as port:
         assert serve.load(port, ["why does bread turn brown", "iron"], 2, requests=4)["refused"] == 0
+
+
+# ---- drift ----
+
+def test_the_drift_is_that_of_means_and_another_ranking_fails_loudly():
+    first, second = pd.DataFrame({"a": [0.5, 0.7], "b": [1.0, 0.0]}), pd.DataFrame({"a": [0.7, 0.5], "b": [0.0, 0.5]})
+    assert drift(first, second) == pytest.approx({"a": 0.0, "b": 0.25})
+    drifts = {"fast": {"nDCG@10": 0.0005, "RR@10": -0.002}, "other": {"nDCG@10": 0.9, "RR@10": 0.9}}
+    with pytest.raises(Drifted, match=r"fast: RR@10 -0\.00200$"):
+        check_drift(drifts, ["fast"])
+    with pytest.raises(Drifted, match="nan"):
+        check_drift({"fast": {"nDCG@10": float("nan")}}, ["fast"])
+    assert TOLERANCE == 0.001
+    check_drift({"fast": {"nDCG@10": 0.001, "RR@10": -0.001}, "unchecked": {"nDCG@10": 1.0}}, ["fast"])
+
+
+def test_sections_are_added_one_by_one_and_the_file_of_another_machine_is_left_alone(places, monkeypatch):
+    places("BENCH")
+    here = {"cpu": "AMD EPYC", "threads": None, "device": "cpu", "flags": ["avx512_bf16"], "gpu": None}
+    monkeypatch.setattr(timing, "describe", lambda: here)
+    file = machine.file_of("")
+    assert file == paths.BENCH / "amd-epyc-avx512-bf16.json"
+    machine.add(file, "rerank", {"rounds": 2})
+    machine.add(file, "train", {"rounds": 3})
+    machine.add(file, "rerank", {"rounds": 4})
+    content = measurements.read(file)
+    assert content["machine"] == {key: here[key] for key in here if key != "threads"}
+    assert {name: section["rounds"] for name, section in content["sections"].items()} == {"rerank": 4, "train": 3}
+    assert all({"measured", "commit", "versions"} <= set(section) for section in content["sections"].values())
+    assert [path.name for path in paths.BENCH.iterdir()] == [file.name]
+    before = file.read_text()
+    monkeypatch.setattr(timing, "describe", lambda: {**here, "cpu": "Xeon"})
+    with pytest.raises(BadInput, match="AMD EPYC.*give another file by --out"):
+        machine.add(file, "rerank", {"rounds": 9})
+    assert file.read_text() == before
 
 
 # ---- the command ----

@@ -1,15 +1,12 @@
-"""The arithmetic of measurements: turns, medians, intervals, drift, files, growth. Nothing is timed here."""
+"""The arithmetic of measurements: turns, medians, intervals, files, growth. Nothing is timed here."""
 
 import json
 import math
 from types import SimpleNamespace
 
 import numpy as np
-import pandas as pd
 import pytest
 
-from bench import machine
-from bench.sentence_transformers import TOLERANCE, Drifted, check_drift, drift
 from helpers import paths
 from helpers.costs import measurements, timing
 from helpers.costs.measurements import Measurements, busy, chosen, exponent, per_item
@@ -82,20 +79,6 @@ def test_a_ratio_is_taken_within_each_round():
         ratio([1.0], [1.0, 2.0])
 
 
-# ---- drift ----
-
-def test_the_drift_is_that_of_means_and_another_ranking_fails_loudly():
-    first, second = pd.DataFrame({"a": [0.5, 0.7], "b": [1.0, 0.0]}), pd.DataFrame({"a": [0.7, 0.5], "b": [0.0, 0.5]})
-    assert drift(first, second) == pytest.approx({"a": 0.0, "b": 0.25})
-    drifts = {"fast": {"nDCG@10": 0.0005, "RR@10": -0.002}, "other": {"nDCG@10": 0.9, "RR@10": 0.9}}
-    with pytest.raises(Drifted, match=r"fast: RR@10 -0\.00200$"):
-        check_drift(drifts, ["fast"])
-    with pytest.raises(Drifted, match="nan"):
-        check_drift({"fast": {"nDCG@10": float("nan")}}, ["fast"])
-    assert TOLERANCE == 0.001
-    check_drift({"fast": {"nDCG@10": 0.001, "RR@10": -0.001}, "unchecked": {"nDCG@10": 1.0}}, ["fast"])
-
-
 # ---- operations ----
 
 def test_operations_are_counted_from_the_configuration():
@@ -135,32 +118,12 @@ def here(monkeypatch, places):
     return own
 
 
-def test_sections_are_added_one_by_one_and_the_file_of_another_machine_is_left_alone(here, monkeypatch):
-    file = machine.file_of("")
-    assert file == paths.BENCH / "amd-epyc-avx512-bf16.json"
-    machine.add(file, "rerank", {"rounds": 2})
-    machine.add(file, "train", {"rounds": 3})
-    machine.add(file, "rerank", {"rounds": 4})
-    content = measurements.read(file)
-    assert content["machine"] == {key: here[key] for key in here if key != "threads"}
-    assert {name: section["rounds"] for name, section in content["sections"].items()} == {"rerank": 4, "train": 3}
-    assert all({"measured", "commit", "versions"} <= set(section) for section in content["sections"].values())
-    assert [path.name for path in paths.BENCH.iterdir()] == [file.name]
-    before = file.read_text()
-    monkeypatch.setattr(timing, "describe", lambda: {**here, "cpu": "Xeon"})
-    with pytest.raises(BadInput, match="AMD EPYC.*give another file by --out"):
-        machine.add(file, "rerank", {"rounds": 9})
-    assert file.read_text() == before
-
-
 @pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"machine": {}, "sections": {}, "more": 1}'])
 def test_a_file_that_holds_no_measurements_is_refused(here, text):
-    file = machine.file_of("")
+    file = paths.BENCH / "a.json"
     file.write_text(text)
     with pytest.raises(BadInput):
         measurements.read(file)
-    with pytest.raises(BadInput):
-        machine.add(file, "rerank", {})
     assert file.read_text() == text
 
 
