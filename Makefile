@@ -77,7 +77,7 @@ address: $(READY)  ## set the repository's public address: URL=https://github.co
 
 test: $(READY)  ## all tests, on WORKERS processes (as many as cores, at most 4)
 	$(BIN)/pytest -n $(WORKERS) --maxprocesses 4
-	PYTHONPATH=src:tests $(BIN)/pytest -p conftest -m "not slow" campaigns/test_bench.py campaigns/test_stream.py
+	PYTHONPATH=src:tests $(BIN)/pytest -p conftest -m "not slow" campaigns
 
 fast: $(READY)  ## the tests that need neither a JVM nor a model
 	$(BIN)/pytest -m "not slow" -n $(WORKERS) --maxprocesses 8
