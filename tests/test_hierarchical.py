@@ -83,6 +83,8 @@ def test_noise_from_the_seeds_means_alone():
     noise = own_noise(np.array([0.48, 0.52]), np.array([0.40, 0.40]))
     assert (noise.variance, noise.freedom) == (pytest.approx(0.0004), 2)  # .0008 / 2 x (1/2 + 1/2)
     assert own_noise(np.array([0.5]), np.array([0.4])).variance == 0
+    three = own_noise(np.array([0.48, 0.52]), np.array([0.4]))  # .0008 between the two, and a mean over two seeds and over one
+    assert (three.variance, three.freedom) == (pytest.approx(0.0008 * 1.5), 1)
 
 
 def test_noise_of_training_widens_the_interval_and_raises_p():

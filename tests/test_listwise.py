@@ -32,6 +32,8 @@ def test_a_text_gives_its_title_with_its_heading_and_spans_of_long_sentences():
     assert all(span in "sugars and proteins react in the heat, it is said" for span in spans)
     assert {len(span.split()) for span in spans} <= set(range(4, 11))
     assert groups.spans_of(Text("d2", "", "Iron rusts. Oil helps."), 2, np.random.default_rng(1)) == []
+    four = Text("d3", "", "Rust. Wet iron rusts fast.")
+    assert groups.spans_of(four, 9, np.random.default_rng(1)) == ["wet iron rusts fast"] * 9
 
 
 # ---- groups ----

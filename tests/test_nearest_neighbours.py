@@ -152,6 +152,7 @@ def test_the_distance_to_the_nearest_other_vector_against_brute_force(real):
     np.fill_diagonal(distances, np.inf)
     assert nn.neighbour_distance(real, 1) == pytest.approx(np.median(distances.min(1)), rel=1e-4)
     assert nn.neighbour_distance(real[:1], 1) == 0.0  # one alone is copied
+    assert nn.neighbour_distance(real[:2], 1) == pytest.approx(float(np.linalg.norm(real[0] - real[1])), rel=1e-4)
     assert np.allclose(nn.resized(real[:1], 5, 1.0, 1), real[:1], atol=1e-6)
 
 

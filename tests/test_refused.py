@@ -29,7 +29,7 @@ from helpers.pretraining.heads import Condenser
 from helpers.registry import call
 from helpers.reranking import listwise, parade
 from helpers.reranking.groups import Groups
-from helpers.reranking.losses import total
+from helpers.reranking.losses import matched_layers, total
 from helpers.retrieval import indexes
 from helpers.retrieval.bm25 import searcher_of
 from helpers.retrieval.feedback import expanded_texts
@@ -108,6 +108,7 @@ REFUSED = [
     ("the backbone packaged/256 needs a warm-up", lambda spec: ListwiseReranker().on(spec), "packaged/256"),
     ("no starting point BERT", lambda name: starting_weights([name], "study", "almanac", "packaged:0,1", [1]), "BERT"),
     ("chosen, study", lambda name: starting_weights([START], name, "almanac", "packaged:0,1", [1]), "mine"),
+    ("cannot be matched with a teacher of 3", lambda student: matched_layers(student, 3), 0, 4),
     ("softer", lambda part: Student(ListwiseReranker()).without(part), "softer"),
     ("positive", lambda loss: call(LOSSES[loss], similarity=1, relevant=None), "contrastive"),
     ("firstp, maxp", lambda how: parade.network(how, {"weight": np.ones((1, 2), np.float32), "bias": np.ones(1, np.float32)}),
