@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from helpers.data.collection_base import Text
-from helpers.data.runs import cut, ranked
+from helpers.data.runs import COLUMNS, cut, ranked
 from helpers.data.texts import Texts
 from helpers.errors import BadInput
 from helpers.steps import step
@@ -158,16 +158,13 @@ def text_statistics(store: Path, words: int, overlap: int) -> dict[str, Any]:
 def sections_of(run: pd.DataFrame, passages: Path, first: int) -> pd.DataFrame:
     """The passages of each query's first documents, in the order of the documents, as a run; a passage's id is its document's
     with a dot and a number, as in the built-in collection. BadInput where a document has none."""
-    of_document: dict[str, list[str]] = {}
-    for passage in Texts(passages):
-        of_document.setdefault(passage.doc_id.rpartition(".")[0], []).append(passage.doc_id)
-    top = cut(run, first)
-    if lacking := sorted(set(top["doc_id"]) - set(of_document)):
-        raise BadInput(f"no passage is named after document {lacking[0]!r}", mend="leave out the cut `sections`")
-    rows = [(query, passage) for query, document in top[["query_id", "doc_id"]].itertuples(index=False)
-            for passage in of_document[document]]
-    sections = pd.DataFrame(rows, columns=["query_id", "doc_id"])
-    return ranked(sections.assign(score=-sections.groupby("query_id").cumcount().astype(float)))
+    names = [passage.doc_id for passage in Texts(passages)]
+    parts = pd.DataFrame({"doc_id": [name.rpartition(".")[0] for name in names], "passage": names})
+    found = cut(run, first)[["query_id", "doc_id"]].merge(parts, on="doc_id", how="left")
+    if found["passage"].isna().any():
+        raise BadInput(f"no passage is named after document {found.loc[found['passage'].isna(), 'doc_id'].iloc[0]!r}",
+                       mend="leave out the cut `sections`")
+    return ranked(found.assign(doc_id=found["passage"], score=-found.groupby("query_id").cumcount().astype(float))[COLUMNS])
 
 
 SHARE = 0.5  # a window holds a passage if it has at least this share of its words
