@@ -16,7 +16,8 @@ from helpers.errors import BadInput, NetworkNeeded, printable
 
 ON_TWO = " on two cores"  # ends the names of sections that are measured on two
 SHARED = {"rerank", "encode", "search", "sizes", "lengths"}  # whose work rests on the same steps
-SECTIONS = ("rerank", f"rerank{ON_TWO}", "encode", f"encode{ON_TWO}", "lengths", "search", "sizes", "train", "growth", "stream", "serve", "verdicts")
+SECTIONS = ("rerank", f"rerank{ON_TWO}", "encode", f"encode{ON_TWO}",
+            "lengths", "search", "sizes", "train", "growth", "stream", "serve", "verdicts")
 NO_MACHINE = {"verdicts"}  # a simulation: the same everywhere, and kept in a file of its own
 ALL_CORES = {"stream"}  # memory is what counts there
 SECTION = "--section"  # asks a process for one section alone

@@ -1,4 +1,4 @@
-"""The machine that is measured: one core of it, or two, how fast it multiplies matrices, and the file that keeps what was measured."""
+"""The machine that is measured: one core of it, or two, how fast it multiplies matrices, and the file of what was measured."""
 
 import json
 import os
@@ -20,7 +20,7 @@ def seconds_of(rounds: timing.Rounds) -> dict[Any, dict[str, list[float]]]:
 
 
 def keep_to(cores: int) -> None:
-    """Keep this process, and all that it starts from now on, on so many cores with a thread each; BadInput where there are fewer."""
+    """Keep this process, and all that it starts from now on, on so many cores, a thread each; BadInput where there are fewer."""
     if hasattr(os, "sched_setaffinity"):
         if len(own := sorted(os.sched_getaffinity(0))) < cores:
             raise BadInput(f"{cores} cores are wanted, and this process has {len(own)}", mend="leave the section out: `--only`")
