@@ -1,10 +1,12 @@
 """Clusters: which there are, what is refused, and what of a step on a cluster can be seen without one."""
 
+import itertools
 import json
 import os
 import socket
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -38,7 +40,7 @@ def test_visible_gpus_keep_their_names(monkeypatch):
     assert cluster.visible_gpus() == []
 
 
-def test_shards_of_different_arithmetic_are_not_joined(here, tmp_path):
+def test_shards_are_joined_with_their_seconds_and_not_those_of_different_arithmetic(here, tmp_path, monkeypatch):
     numbers = toys.toy_numbers(here, 4)
     (tmp_path / "go").touch()
     shards = [toys.toy_shard(here, numbers, start, start + 2) for start in (0, 2)]
@@ -51,9 +53,15 @@ def test_shards_of_different_arithmetic_are_not_joined(here, tmp_path):
     with pytest.raises(BadInput, match="cpu-fp32, exact"):
         toys.toy_sharded(here, numbers).joined([(shard.name, shard.key) for shard in shards])
     assert [shard.lookup()[0] for shard in shards] == [None, None]
+    monkeypatch.setattr(computation, "time", SimpleNamespace(perf_counter=itertools.count(0, 10).__next__))
+    parts, whole = [(shard.name, shard.entry().manifest["key"]) for shard in shards], toys.toy_sharded(here, numbers)
+    joined = whole.joined(parts).manifest
+    store.remove(whole.name, whole.key)
+    alone = whole.entry().manifest
+    assert (joined["seconds"], alone["seconds"]) == (30, 10) and joined["files"] == alone["files"]  # 10 of each, and 10 to join
 
 
-def test_a_store_that_is_not_shared_is_named(here, monkeypatch):
+def test_a_store_that_is_not_shared_and_another_version_of_a_step_are_told(here, monkeypatch):
     monkeypatch.setattr(cluster, "LATE", 0.1)
     numbers = toys.toy_numbers(here, 4)
     task = {"recipe": numbers.recipe(), "modules": ["cluster_toys"], "settings": {"BOOK_STORE": here}, "shards": []}
@@ -62,12 +70,8 @@ def test_a_store_that_is_not_shared_is_named(here, monkeypatch):
     with pytest.raises(BadInput, match="toy_numbers, but it is not in .*Mend: set BOOK_STORE"):
         cluster._seen(numbers)
 
-
-def test_a_worker_with_another_version_of_a_step_refuses_it(here):
-    numbers = toys.toy_numbers(here, 4)
-    task = {"recipe": {**numbers.recipe(), "version": 2}, "modules": [], "settings": {}, "shards": []}
     with pytest.raises(BadInput, match="another version of the book: toy_numbers is at version 1, not 2"):
-        computation.work(task)
+        computation.work(task | {"recipe": {**numbers.recipe(), "version": 2}})
 
 
 def test_a_described_step_is_the_step_and_reads_no_data(made):

@@ -14,8 +14,8 @@ import pytest
 from bare_environment import REFUSED, bare_python
 from helpers.errors import BadInput
 from helpers.steps import numerics
-from helpers.steps.pack import PART, members, pack, parts_of, unpack, write_parts
-from helpers.steps.work import load
+from helpers.steps import work as worker
+from helpers.steps.pack import PART, expected_seconds, members, pack, parts_of, unpack, write_parts
 from helpers.systems.bi_encoder import BiEncoder
 from helpers.systems.starting_points import Pretraining
 from helpers.systems.testbed import Testbed
@@ -77,9 +77,33 @@ def test_a_value_computed_elsewhere_enters_the_store_under_its_key(tmp_path, don
         pack([total()], tmp_path / "again")
 
 
-def test_what_needs_no_network_is_computed_here_from_what_comes_back(tmp_path):
+def test_what_needs_no_network_is_computed_here_from_what_comes_back_and_no_measurement_of_time_travels(tmp_path):
     plan = pack([packed_double(packed_sum(packed_input(1), packed_input(1)))], tmp_path / "pack")
     assert [(line["step"], line["wanted"]) for line in plan["steps"]] == [("packed_sum", True)]
+    with tarfile.open(tmp_path / "pack" / "code.tar") as code:
+        names = code.getnames()
+    assert {"src/helpers/steps/work.py", "src/accelerate/__init__.py"} <= {*names}
+    assert not [name for name in names if "__pycache__" in name or "test_utils" in name or ".." in name]
+    with pytest.raises(BadInput, match="measures time"):
+        pack([packed_timing(1)], tmp_path / "timing")
+
+
+def test_the_seconds_of_a_step_are_the_median_of_those_recorded(monkeypatch):
+    assert expected_seconds("never_computed") == 600
+    monkeypatch.setattr("helpers.steps.pack.Recorded.manifests", lambda *_: [{"seconds": own} for own in (1.0, 1.26, 9.0)])
+    assert expected_seconds("any") == 1.3
+
+
+def test_eight_seconds_are_kept_for_the_last_entries_and_what_is_not_done_is_told(tmp_path, monkeypatch):
+    begun = []
+    monkeypatch.setattr(os, "environ", {**os.environ})
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    assert worker.main(["--home", str(tmp_path)]) == 2  # without parts
+    monkeypatch.setattr(worker, "load", lambda files, home: {})
+    monkeypatch.setattr(worker, "work", lambda plan, home, out, until, jobs: begun.append(until) or len(begun) > 1)
+    monkeypatch.setattr(time, "monotonic", lambda: 1000.0)
+    assert [worker.main(["--home", str(tmp_path), "--minutes", "2"]) for _ in range(2)] == [1, 0]
+    assert begun == [1112, 1112]
 
 
 def test_a_step_that_will_not_end_in_time_is_not_begun_and_the_deadline_is_kept(tmp_path):
@@ -98,8 +122,8 @@ def test_a_damaged_part_is_told(tmp_path):
     place = content.index(b"value.json") + 512
     content[place:place + 1] = b"9"
     part.write_bytes(content)
-    with pytest.raises(BadInput, match="missing or damaged"):
-        load([part], tmp_path / "home")
+    with pytest.raises(BadInput, match="value.json is missing or damaged, and 0 more"):
+        worker.load([part], tmp_path / "home")
 
 
 def forged(done, folder, name, change):
@@ -165,11 +189,6 @@ def test_pytorch_and_transformers_alone_compute_the_same_elsewhere(tmp_path, tin
     there = [step.lookup()[0].manifest["files"] for step in steps]
     monkeypatch.setenv("BOOK_STORE", str(tmp_path / "here"))
     assert [step.entry().manifest["files"] for step in steps] == there
-
-
-def test_a_measurement_of_time_does_not_travel(tmp_path):
-    with pytest.raises(BadInput, match="measures time"):
-        pack([packed_timing(1)], tmp_path / "pack")
 
 
 def test_a_file_that_does_not_fit_a_part_is_cut_and_what_lacks_a_part_is_left_out(tmp_path, capsys):

@@ -14,7 +14,8 @@ from cluster_toys import wait_until
 from dry_steps import ship
 from helpers import paths, steps
 from helpers.errors import BadInput
-from helpers.steps import ledger, numerics, rebuild, recipe, registry
+from helpers.steps import ledger, numerics, recipe, registry
+from helpers.steps.computation import rebuild
 from helpers.steps.ledger import told_once
 from helpers.steps.store import MANIFEST
 
@@ -116,6 +117,8 @@ def test_the_class_of_a_value_is_that_of_the_networks_below_it(monkeypatch):
     assert [step.entry().numerics for step in (scaled(1.0), summed([scaled(1.0)]), derived)] == ["cpu-fp32"] * 3
     assert [part["inputs"][0]["numerics"] for part in derived.entry().manifest["inputs"]] == ["cpu-fp32"] * 2
     assert summed([summed([scale_step()(3.0)])]).entry().numerics == "exact"
+    timed = sum_step(timing=True)([scale_step(network=True)(4.0)])
+    assert timed.entry().numerics == sum_step()([timed, timed]).entry().numerics == "measured"
 
 
 def test_a_recorded_value_of_another_class_is_used_with_its_label_and_gives_it_to_what_is_made_of_it(monkeypatch):
@@ -131,6 +134,9 @@ def test_a_recorded_value_of_another_class_is_used_with_its_label_and_gives_it_t
     assert mixed.entry().numerics == "cpu-fp32+cuda-bf16"
     assert summed([mixed, scaled(2.0)]).entry().numerics == "cpu-fp32+cuda-bf16"
     assert sum_step(network=True)([scaled(1.0), scaled(3.0)]).entry().numerics == "cpu-fp32+cuda-bf16"
+    assert scaled(1.0).here().entry().numerics == scaled(1.0).entry().numerics == "cuda-bf16"  # of one's own before any other
+    on_machine(monkeypatch, "cpu-fp32")
+    assert scaled(1.0).lookup()[1] == "recorded"
 
 
 def test_what_rests_on_data_that_is_not_here_is_taken_as_recorded_even_for_a_fresh_run(monkeypatch):
@@ -145,11 +151,6 @@ def test_what_rests_on_data_that_is_not_here_is_taken_as_recorded_even_for_a_fre
     assert derived().lookup() == (None, "missing")
     data.is_here = False
     assert derived().lookup()[1] == "recorded"
-
-
-def test_a_measurement_is_of_no_arithmetic():
-    timed = sum_step(timing=True)([scale_step(network=True)(1.0)])
-    assert timed.entry().numerics == sum_step()([timed, timed]).entry().numerics == "measured"
 
 
 def test_an_exception_leaves_no_entry_and_releases_the_lock():
@@ -212,13 +213,10 @@ def test_data_that_changes_while_it_is_read_gives_no_value_even_if_it_is_put_bac
         step.value()
 
 
-def test_a_bad_time_of_fresh_is_told(monkeypatch):
+def test_a_bad_time_of_fresh_is_told_and_an_empty_store_variable_is_none(monkeypatch):
     monkeypatch.setenv("BOOK_FRESH", "yesterday")
     with pytest.raises(BadInput, match="BOOK_FRESH='yesterday' is no time"):
         scale_step()(1.0).value()
-
-
-def test_an_empty_store_variable_is_none(monkeypatch):
     monkeypatch.setenv("BOOK_STORE", "")
     assert paths.store() == paths.ROOT / ".store"
 
@@ -274,6 +272,15 @@ def test_what_is_below_a_step_is_told_at_its_first_place_alone():
     assert told_once([run, again], set()) == [run, again | {"inputs": [{"step": "i", "key": "index"}]}]
     costs = [ledger.cost({"key": "x", "inputs": lines}) for lines in ([run, index], told_once([run, index], set()))]
     assert costs[0] == costs[1] == 6
+
+
+def test_the_first_use_counts_a_warning_is_told_once_and_memory_is_in_gib(monkeypatch, capsys):
+    for source in ("computed", "stored"):
+        ledger.note({"key": "k"}, source)
+        ledger.warn("odd, for a test")
+    assert ledger.USED["k"]["source"] == "computed" and capsys.readouterr().err == "  warning: odd, for a test\n"
+    monkeypatch.setattr(os, "sysconf", {"SC_PAGE_SIZE": 2**12, "SC_PHYS_PAGES": 2**20}.get)  # 2**32 bytes
+    assert ledger.machine.__wrapped__()["memory_gib"] == 4
 
 
 def test_a_recipe_is_folded_and_comes_back_whole():

@@ -85,9 +85,7 @@ class Step:
             return stored, "stored"
         read = self._recorded_too and (since is None or not self.makeable)
         recorded = Recorded(paths.RESULTS).find(self.name, self.key, own) if read else None
-        if recorded is not None and not _has_its_recipe(recorded):
-            recorded = None
-        if recorded is not None and (stored is None or recorded.numerics == own):
+        if recorded is not None and _has_its_recipe(recorded) and (stored is None or recorded.numerics == own):
             return recorded, "recorded"
         return (stored, "stored") if stored is not None else (None, "missing")
 

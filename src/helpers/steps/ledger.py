@@ -26,10 +26,8 @@ USED: dict[str, dict[str, Any]] = {}  # by key, in order of first use
 def note(manifest: dict[str, Any], source: str) -> None:
     """Remember the use of a value; `source` is `computed` (now), `stored` (an earlier run here) or `recorded`."""
     key = manifest["key"]
-    if key in USED:
-        return
-    USED[key] = {"key": key, "source": source, **{name: manifest.get(name) for name in (
-        "step", "version", "numerics", "seconds", "started", "finished", "machine", "versions", "commit", "recipe", "inputs")}}
+    USED.setdefault(key, {"key": key, "source": source, **{name: manifest.get(name) for name in (
+        "step", "version", "numerics", "seconds", "started", "finished", "machine", "versions", "commit", "recipe", "inputs")}})
 
 
 def progress(text: str) -> None:

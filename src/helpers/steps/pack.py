@@ -111,7 +111,7 @@ def pack(steps: Iterable[Step], folder: Path, part: int = PART) -> dict[str, Any
                   for key, step in plan.steps.items()]}
     with tarfile.open(folder / "code.tar", "w") as code:
         for file in sorted(paths.PACKAGE.rglob("*")):
-            if file.suffix in (".py", ".yaml", ".txt") and "__pycache__" not in file.parts:
+            if file.suffix in (".py", ".yaml", ".txt"):
                 code.add(file, f"src/helpers/{file.relative_to(paths.PACKAGE).as_posix()}")
         for lent in distribution(LENT).files or ():  # the licence is among them
             if UNUSED not in lent.parts and ".." not in lent.parts and "__pycache__" not in lent.parts:

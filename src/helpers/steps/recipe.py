@@ -89,7 +89,7 @@ def input_steps(recipe: dict[str, Any]) -> list[dict[str, Any]]:
 def parts(recipe: dict[str, Any], without: str = "") -> Iterator[dict[str, Any]]:
     """A step's recipe and those of all steps and data below it, but for steps of one name and what is below these; what several
     inputs share comes several times."""
-    if not without or recipe.get("step") != without:
+    if recipe.get("step") != without:
         yield recipe
         for part in parts_in(list(recipe.get("arguments", {}).values())):  # data has none
             yield from parts(part, without)

@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from helpers.errors import BadInput
-from helpers.steps import rebuild, recipe
+from helpers.steps import numerics, rebuild, recipe
 from helpers.steps.pack import PART, PLAN, members, write_parts
 from helpers.steps.store import MANIFEST
 
@@ -140,7 +140,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("parts", nargs="*", type=Path, help="part-000.tar, part-001.tar, ...")
     parser.add_argument("--minutes", type=float, default=12.0, help="until the end, loading included")
     parser.add_argument("--out", type=Path, default=Path("done"), help="the folder of what is finished")
-    parser.add_argument("--jobs", type=int, default=min(MOST, os.cpu_count() or 1), help="processes side by side")
+    parser.add_argument("--jobs", type=int, default=min(MOST, numerics.cores()), help="processes side by side")
     parser.add_argument("--home", type=Path, help="the folder to work in, which may hold an earlier run's values; else a new one")
     options = parser.parse_args(arguments)
     until = time.monotonic() + 60 * options.minutes - GRACE
