@@ -15,7 +15,7 @@ from helpers.systems.tasks import correlations
 from toys import Value
 
 
-@pytest.mark.parametrize("values, d", [([1, 2, 3], 2.0), ([-1, -2, -3], -2.0), ([0, 0], 0.0), ([1, 1], math.inf),
+@pytest.mark.parametrize("values, d", [([2, 4, 6], 2.0), ([-2, -4, -6], -2.0), ([0, 0], 0.0), ([1, 1], math.inf),
                                        ([-1, -1], -math.inf), ([1, -1], 0.0)])
 def test_cohens_d_by_hand(values, d):
     assert cohens_d(np.array(values, dtype=float)) == pytest.approx(d)
