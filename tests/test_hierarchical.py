@@ -82,8 +82,8 @@ def test_two_kinds_have_each_their_own_noise():
 
 
 def test_noise_from_the_seeds_means_alone():
-    noise = own_noise(np.array([0.48, 0.52]), np.array([0.40, 0.40]))
-    assert (noise.variance, noise.freedom) == (pytest.approx(0.0004), 2)  # .0008 / 2 x (1/2 + 1/2)
+    noise = own_noise(np.array([0.48, 0.52]), np.array([0.39, 0.41]))
+    assert (noise.variance, noise.freedom) == (pytest.approx(0.0005), 2)  # (.0008 + .0002) / 2 x (1/2 + 1/2)
     assert own_noise(np.array([0.48, 0.52]), np.array([0.4])) == TrainingNoise(pytest.approx(0.0012), 1)  # .0008 x (1/2 + 1)
     assert own_noise(np.array([0.5]), np.array([0.4])).variance == 0
 

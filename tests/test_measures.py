@@ -31,6 +31,7 @@ def test_values_by_hand():
 
 @pytest.mark.parametrize("grades, every_grade, gain, ideal", [
     ({"s": 1, "a": 3}, True, 1 + 3 / log2(3), 3 + 1 / log2(3)),  # ir_measures' value, whatever counts as relevant elsewhere
+    ({"s": 1}, False, 0, 1),  # nothing is left that gains
     ({"s": 1, "a": 3}, False, 3 / log2(3), 3),  # the Almanac's: s, a sibling, gains nothing
     ({"s": 1, "a": 3, "x": 0}, False, 1 + 3 / log2(3), 3 + 1 / log2(3))])  # pooled: somebody looked for irrelevant texts
 def test_a_lower_grade_gains_unless_the_collection_says_otherwise(grades, every_grade, gain, ideal):
