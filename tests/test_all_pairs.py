@@ -15,7 +15,7 @@ from helpers.systems.tasks import correlations
 from toys import Value
 
 
-@pytest.mark.parametrize("values, d", [([1, 2, 3], 2.0), ([-1, -2, -3], -2.0), ([0, 0], 0.0), ([1, 1], math.inf),
+@pytest.mark.parametrize("values, d", [([2, 4, 6], 2.0), ([-2, -4, -6], -2.0), ([0, 0], 0.0), ([1, 1], math.inf),
                                        ([-1, -1], -math.inf), ([1, -1], 0.0)])
 def test_cohens_d_by_hand(values, d):
     assert cohens_d(np.array(values, dtype=float)) == pytest.approx(d)
@@ -45,7 +45,13 @@ def test_every_pair_has_its_interval_effect_and_corrected_p():
 # ---- correlations of ranks ----
 
 def test_rho_by_hand():
-    assert rc.rho(np.array([10.0, 20, 40, 30]), np.array([1.0, 2, 3, 4])) == pytest.approx(1 - 6 * 2 / (4 * 15))
+    poor, truth = np.array([10.0, 20, 40, 30]), np.array([1.0, 2, 3, 4])
+    assert rc.rho(poor, truth) == pytest.approx(1 - 6 * 2 / (4 * 15))
+    assert rc.rho(np.ones(3), truth[:3]) == 0 and rc.rho(poor[:2], truth[:2]) == pytest.approx(1)
+    found = rc.compared([truth], [poor], truth, np.array([0.2, 0.4, 0.6]))  # rho 1 and .8: one standard error of .2
+    assert [found[name] for name in ("difference", "low", "high", "p_t")] == pytest.approx([0.2, 0.21, 0.59, 0.3173], abs=1e-4)
+    same = rc.compared([poor], [poor], truth, np.zeros(3))
+    assert (same["p_t"], same["p_permutation"]) == (1.0, 1.0)
 
 
 def test_bootstrap_samples_are_ranked_anew():

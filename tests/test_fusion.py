@@ -22,7 +22,8 @@ EMPTY = run_of()
 
 @pytest.mark.parametrize("depth, expected", [(1, "a"), (2, "ab"), (3, "abc"), (4, "abcd"), (99, "abcd")])
 def test_the_merge_is_the_papers_example_and_is_cut(depth, expected):
-    assert docs(alternating(run_of(q="acd"), run_of(q="bac"), depth)) == list(expected)
+    merged = alternating(run_of(q="acd"), run_of(q="bac"), depth)
+    assert scores(merged) == {doc: -rank for rank, doc in enumerate(expected, 1)} and docs(merged) == list(expected)
 
 
 def test_a_pool_holds_every_document_of_any_run_once():
@@ -48,6 +49,13 @@ def test_scores_are_scaled_and_weighted():
     fused = weighted_sum(first, second, 0.25, 10)
     assert scores(fused) == pytest.approx({"a": 0.25, "b": 0.25 * 0.5 + 0.75 * 0.75, "c": 0.0, "d": 0.75})
     assert docs(fused) == ["d", "b", "a", "c"]
+
+
+def test_standardised_scores_are_weighted_for_documents_of_both_runs():
+    # q: 3, 1 -> 1, -1 with 5, 9 -> -1, 1; r: equal scores -> 0, 0 with 1, 3 -> -1, 1
+    first, second = run_of(q={"a": 3, "b": 1}, r={"x": 5, "y": 5}, s="a"), run_of(q={"b": 9, "a": 5}, r={"y": 3, "x": 1})
+    assert fusion.z_scored_sum(first, second, 0.25).to_numpy().tolist() == [["q", "b", 0.5], ["q", "a", -0.5], ["r", "y", 0.75],
+                                                                            ["r", "x", -0.75]]
 
 
 def test_a_query_of_the_second_run_alone_keeps_its_scores():

@@ -50,9 +50,10 @@ def test_pretrainings_are_the_upper_level():
     assert noise.variance == pytest.approx((0.0008 + 0.0012) / 4 / 2)
 
 
-def test_for_a_measure_that_seeds_were_not_measured_in_the_share_of_the_variance_over_queries_is_taken():
+@pytest.mark.parametrize("trained", [1, 2])  # the variance of the lead of one model over another is that of two
+def test_for_a_measure_that_seeds_were_not_measured_in_the_share_of_the_variance_over_queries_is_taken(trained):
     widest = max(own.share for own in measured_noise()["re-rankers of passages"]["single"].values())
-    values = Rows(np.array([[0.0, 1.0, 0.0, 1.0]]), 1, kind="re-rankers of passages")  # variance 1/3
+    values = Rows(np.array([[0.0, 1.0, 0.0, 1.0]]), trained, kind="re-rankers of passages")  # variance 1/3
     noise = training_noise(values, rows(0.4, trained=0), "another measure")
     assert noise.variance == pytest.approx(widest / 3)
 
@@ -63,12 +64,13 @@ def test_a_kind_that_no_seeds_were_seen_of_has_the_noise_of_the_noisiest():
         key=lambda own: own.variance)
 
 
-def test_systems_over_the_same_seeds_are_compared_seed_by_seed():
-    # leads .05, .07, .06: squares .0002; known 3 x .0004: .0014 over 2 + 3 degrees of freedom, over three seeds
-    ours, theirs = (Rows(rows(*means).values, 1, (), "re-rankers of passages", seeds=((1,), (2,), (3,)))
+@pytest.mark.parametrize("trained, squares", [(1, 0.0002), (2, 0.0001)])  # .0002 of two trainings each: half of it is of one
+def test_systems_over_the_same_seeds_are_compared_seed_by_seed(trained, squares):
+    # leads .05, .07, .06: squares .0002; known 3 x .0004, over 2 + 3 degrees of freedom, over three seeds
+    ours, theirs = (Rows(rows(*means).values, trained, (), "re-rankers of passages", seeds=((1,), (2,), (3,)))
                     for means in ((0.50, 0.62, 0.56), (0.45, 0.55, 0.50)))
     noise = training_noise(ours, theirs, "RR@10", known=KNOWN)
-    assert (noise.variance, noise.freedom) == (pytest.approx(0.0014 / 5 / 3), 5)
+    assert (noise.variance, noise.freedom) == (pytest.approx((squares + 0.0012) / 5 * trained / 3), 5)
     assert "3 paired seeds" in noise.assumption
 
 
@@ -80,8 +82,9 @@ def test_two_kinds_have_each_their_own_noise():
 
 
 def test_noise_from_the_seeds_means_alone():
-    noise = own_noise(np.array([0.48, 0.52]), np.array([0.40, 0.40]))
-    assert (noise.variance, noise.freedom) == (pytest.approx(0.0004), 2)  # .0008 / 2 x (1/2 + 1/2)
+    noise = own_noise(np.array([0.48, 0.52]), np.array([0.39, 0.41]))
+    assert (noise.variance, noise.freedom) == (pytest.approx(0.0005), 2)  # (.0008 + .0002) / 2 x (1/2 + 1/2)
+    assert own_noise(np.array([0.48, 0.52]), np.array([0.4])) == TrainingNoise(pytest.approx(0.0012), 1)  # .0008 x (1/2 + 1)
     assert own_noise(np.array([0.5]), np.array([0.4])).variance == 0
     three = own_noise(np.array([0.48, 0.52]), np.array([0.4]))  # .0008 between the two, and a mean over two seeds and over one
     assert (three.variance, three.freedom) == (pytest.approx(0.0008 * 1.5), 1)

@@ -60,7 +60,7 @@ def test_a_system_that_knows_more_of_its_articles_than_an_untrained_one_is_named
 
 def test_rivals_from_train_articles_are_left_out_and_answers_stay():
     run = run_of(q1=["t1", "c1", "d1"], q2=["t2", "d1"])
-    kept = without_rivals(run, qrels_of(q1={"c1": 3}, q2={"t2": 3}), SPLITS.get, 2)
+    kept = without_rivals(run, qrels_of(q1={"c1": 3, "t1": 1}, q2={"t2": 2}), SPLITS.get, 2)
     assert kept["doc_id"].tolist() == ["c1", "d1", "t2", "d1"]
 
 

@@ -31,7 +31,8 @@ def test_values_by_hand():
 
 @pytest.mark.parametrize("grades, every_grade, gain, ideal", [
     ({"s": 1, "a": 3}, True, 1 + 3 / log2(3), 3 + 1 / log2(3)),  # ir_measures' value, whatever counts as relevant elsewhere
-    ({"s": 1, "a": 3}, False, 3 / log2(3), 3),  # the Almanac's: s, a sibling, gains nothing
+    ({"s": 1}, False, 0, 1),  # nothing is left that gains
+    ({"s": 1, "a": 2}, False, 2 / log2(3), 2),  # the Almanac's: s, a sibling, gains nothing
     ({"s": 1, "a": 3, "x": 0}, False, 1 + 3 / log2(3), 3 + 1 / log2(3))])  # pooled: somebody looked for irrelevant texts
 def test_a_lower_grade_gains_unless_the_collection_says_otherwise(grades, every_grade, gain, ideal):
     values = per_query(run_of(q=["s", "a"]), qrels_of(q=grades), ["nDCG@10"], 2, every_grade=every_grade)
@@ -102,6 +103,6 @@ def test_values_are_those_of_the_whole_run_though_its_head_alone_is_read():
     assert head.iloc[0].tolist() == whole.iloc[0, :2].tolist() == [0.25, pytest.approx(2 / 3)]
 
 
-@pytest.mark.parametrize("grades, graded", [({"a": 3, "b": 0}, True), ({"a": 3, "b": 2}, False), ({"a": 1, "b": 0}, False)])
+@pytest.mark.parametrize("grades, graded", [({"a": 2, "b": 0}, True), ({"a": 3, "b": 2}, False), ({"a": 1, "b": 0}, False)])
 def test_grades_gain_where_judgments_were_pooled(grades, graded):
     assert are_graded(qrels_of(q=grades), None) is graded

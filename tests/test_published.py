@@ -120,6 +120,7 @@ def test_a_value_knows_its_place_and_mark():
     assert (entry.dataset, entry.split, entry.queries) == ("msmarco-document", "test", 200)  # of the whole table
     dev = published.value("zhan2020", "1", "RepBERT", "MRR@10 / Dev")
     assert (dev.split, dev.queries) == ("dev", 6900)  # its own come before the table's
+    assert published.column("zhan2020", "1", "MRR@10 / Dev")["RepBERT"] == dev
     assert published.value("steensland2021", "figure 5.4", "R", "largest").where == "Steensland (2021), figure 5.4"
 
 
