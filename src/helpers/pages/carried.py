@@ -8,7 +8,7 @@ of PRIMAD (Ferro et al. 2016): platform, research goal, implementation, method, 
 import itertools
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -133,12 +133,6 @@ def write_run(file: Path, system: Evaluation, line: Mapping[str, Any], command: 
     header = yaml.safe_dump(metadata(system, line, command), sort_keys=False, allow_unicode=True, width=10_000)
     head = "\n".join([START, *(f"# {own}" for own in header.splitlines()), END])
     file.write_text(f"{head}\n{to_trec(in_single_precision(system.run), tag(system))}", encoding="utf-8")
-
-
-def named_seeds(system: Evaluation) -> list[Evaluation]:
-    """A system's runs, each with a name of its own where there are several seeds."""
-    return [replace(one, name=f"{one.name or one.label} seed {number}") if system.seeds else one
-            for number, one in enumerate(system.runs, start=1)]
 
 
 def file_name(system: Evaluation) -> str:
