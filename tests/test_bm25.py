@@ -79,8 +79,8 @@ def test_a_step_is_told_in_words_while_it_is_computed(bed, capsys):
 
 
 def test_tuning_finds_the_best_cell_of_the_grid(bed):
-    grid = bm25_grid(text_index(bed.store), bed.query_step, bed.qrels_step, [0.5, 1.0], [0.0, 0.5], "RR@10", 1, 10).value()
-    assert grid[["k1", "b"]].to_numpy().tolist() == [[0.5, 0.0], [0.5, 0.5], [1.0, 0.0], [1.0, 0.5]]
+    grid = bm25_grid(text_index(bed.store), bed.query_step, bed.qrels_step, [0.0, 1.0], [0.0, 0.5], "RR@10", 1, 10).value()
+    assert grid[["k1", "b"]].to_numpy().tolist() == [[0.0, 0.0], [0.0, 0.5], [1.0, 0.0], [1.0, 0.5]]
     assert best(pd.DataFrame({"k1": [2.0, 1.0, 1.0], "b": [0.1, 0.2, 0.1], "RR@10": [0.5, 0.5, 0.5]}), "RR@10") == (1.0, 0.1)
 
 

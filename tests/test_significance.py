@@ -4,7 +4,16 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from helpers.evaluation.significance import Interval, mean_interval, paired, permutation_ps, sample_counts, unpaired
+from helpers.evaluation.significance import (
+    Interval,
+    bootstrap_draws,
+    first_groups,
+    mean_interval,
+    paired,
+    permutation_ps,
+    sample_counts,
+    unpaired,
+)
 
 OURS = [0.50, 1.00, 0.33, 0.25, 1.00, 0.00, 0.50, 0.20]
 THEIRS = [0.33, 0.50, 0.50, 0.20, 0.10, 0.00, 0.10, 0.25]
@@ -30,7 +39,7 @@ def test_p_t_is_scipys_paired_t_test():
     (EIGHT, enumerated(EIGHT)), (np.concatenate([EIGHT, np.zeros(50)]), enumerated(EIGHT)),  # zeros have no sign
     (np.arange(1.0, 9.0), 2 / 256),  # only the two of the 256 choices with all signs alike reach the mean
     (np.array([0.25, 0.0, 0.0]), 1.0),  # one difference: both choices of its sign are equally far from zero
-    (np.array([0.5, 0.5, 0.5]), 0.25)])  # two of the 2^3 choices
+    (np.arange(1.0, 17.0), 2 / 2**16), (np.array([0.5, 0.5]), 0.5), (np.array([0.5, 0.5, 0.5]), 0.25)])  # two of 2^n choices
 def test_the_permutation_p_of_few_differences_is_exact(differences, p):
     assert permutation_ps(differences[:, None])[0] == pytest.approx(p)
     assert paired(differences, np.zeros(len(differences))).p_permutation == pytest.approx(p)
@@ -95,7 +104,13 @@ def test_groups_without_spread_have_an_interval_without_width(first, second, p, 
 def test_every_bootstrap_sample_has_as_many_queries_as_there_are(resamples):
     counts = sample_counts(7, resamples, seed=1)
     assert counts.shape == (resamples, 7)
-    assert set(counts.sum(axis=1)) == {7}
+    assert set(counts.sum(axis=1)) == {7} and set(first_groups(7, 3, resamples).sum(axis=1)) == {3}
+
+
+def test_a_sample_scatters_as_the_mean_does():
+    # of 1 and -1 a sample's mean is 1, 0 or -1: variance 1/2, times 2 / (2 - 1) that of the mean, whose values have 2
+    draws = bootstrap_draws(np.array([[1.0], [-1.0]]))
+    assert np.unique(draws.round(6)).tolist() == [-1.414214, 0, 1.414214] and draws.var() == pytest.approx(1, abs=0.05)
 
 
 def test_what_is_detectable_is_so_with_a_power_of_eighty_per_cent():
