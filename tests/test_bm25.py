@@ -51,6 +51,11 @@ def test_an_index_holds_all_texts_or_is_none(tmp_path):
         indexes.build([("d1", "bread"), ("x" * 40_000, "iron")], tmp_path / "other")  # Anserini drops it and ends with 0
 
 
+@pytest.mark.parametrize("pieces, kept", [(2, "iron"), (3, "iron rusts "), (6, "iron rusts in wet air")])
+def test_the_beginning_of_a_text_has_whole_words(tokenizer, pieces, kept):  # iron rust ##s in wet air
+    assert indexes.beginning(tokenizer, "iron rusts in wet air", pieces) == kept
+
+
 def test_an_index_that_cannot_be_read_is_told(tmp_path, monkeypatch):
     monkeypatch.setattr(java, "run", lambda *_, **__: None)  # as on a full disk
     (tmp_path / "index").mkdir()

@@ -3,9 +3,7 @@ from collections import Counter
 import pandas as pd
 import pytest
 
-from helpers.data import runs
-from helpers.retrieval import java
-from helpers.retrieval.feedback import Sizes, expand, expanded, expansion, rm3_run, weighted_queries, weighted_run
+from helpers.retrieval.feedback import Sizes, expanded, expansion, rm3_run, weighted_queries, weighted_run
 from helpers.retrieval.indexes import build, text_index
 
 pytestmark = pytest.mark.slow
@@ -36,7 +34,8 @@ def test_the_expanded_query_is_the_formula_on_raw_counts(bed, weighting, tmp_pat
     assert set(both.loc[both["best"], "term"]) >= {"oven", "bread", "brown"}
     (cut := tmp_path / "cut").mkdir()
     build([("d1", "bread sugar"), ("d4", "ovens")], cut)  # of the same documents only these words are read
-    shown = java.call(expand, text_index(bed.store).value(), runs.cut(run.value(), 2), bed.query_frame, 50, weighting, cut, 1)
+    expand, index = weighted_queries.definition.function, text_index(bed.store).value()
+    shown = expand(index, run.value(), bed.query_frame, 2, 50, weighting, cut, 1)
     assert set(shown.loc[shown["added"] & (shown["query_id"] == "q1"), "term"]) == {"sugar", "oven"}
 
 
