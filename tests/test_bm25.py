@@ -51,6 +51,11 @@ def test_an_index_holds_all_texts_or_is_none(tmp_path):
         indexes.build([("d1", "bread"), ("x" * 40_000, "iron")], tmp_path / "other")  # Anserini drops it and ends with 0
 
 
+@pytest.mark.parametrize("pieces, kept", [(2, "iron"), (3, "iron rusts "), (6, "iron rusts in wet air")])
+def test_the_beginning_of_a_text_has_whole_words(tokenizer, pieces, kept):  # iron rust ##s in wet air
+    assert indexes.beginning(tokenizer, "iron rusts in wet air", pieces) == kept
+
+
 def test_an_index_that_cannot_be_read_is_told(tmp_path, monkeypatch):
     monkeypatch.setattr(java, "run", lambda *_, **__: None)  # as on a full disk
     (tmp_path / "index").mkdir()
@@ -79,8 +84,8 @@ def test_a_step_is_told_in_words_while_it_is_computed(bed, capsys):
 
 
 def test_tuning_finds_the_best_cell_of_the_grid(bed):
-    grid = bm25_grid(text_index(bed.store), bed.query_step, bed.qrels_step, [0.5, 1.0], [0.0, 0.5], "RR@10", 1, 10).value()
-    assert grid[["k1", "b"]].to_numpy().tolist() == [[0.5, 0.0], [0.5, 0.5], [1.0, 0.0], [1.0, 0.5]]
+    grid = bm25_grid(text_index(bed.store), bed.query_step, bed.qrels_step, [0.0, 1.0], [0.0, 0.5], "RR@10", 1, 10).value()
+    assert grid[["k1", "b"]].to_numpy().tolist() == [[0.0, 0.0], [0.0, 0.5], [1.0, 0.0], [1.0, 0.5]]
     assert best(pd.DataFrame({"k1": [2.0, 1.0, 1.0], "b": [0.1, 0.2, 0.1], "RR@10": [0.5, 0.5, 0.5]}), "RR@10") == (1.0, 0.1)
 
 

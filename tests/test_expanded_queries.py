@@ -1,7 +1,7 @@
 import pandas as pd
 import pytest
 
-from helpers.retrieval.feedback import expanded_texts, surface_words, words_of
+from helpers.retrieval.feedback import expanded_texts, surface_words, words_of, written
 from helpers.retrieval.indexes import text_index
 
 QUERIES = pd.DataFrame({"query_id": ["q1", "q2"], "text": ["why does bread turn brown?", "rust"]})
@@ -20,6 +20,11 @@ def test_the_best_terms_stand_behind_the_query():
 
 def test_words_stand_for_their_terms_and_only_the_added_ones():
     assert texts("words", WORDS) == ["why does bread turn brown? ovens sugars", "rust"]
+
+
+def test_a_sentence_lists_the_terms():
+    for terms, listed in ((["oven"], "oven"), (["oven", "heat", "salt"], "oven, heat and salt")):
+        assert written("why? ", terms, "sentence") == f"why? The answer speaks of {listed}."
 
 
 def test_words_lose_case_and_outer_punctuation():

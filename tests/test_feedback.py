@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from helpers.retrieval.feedback import Sizes, expanded, expansion, rm3_run, weighted_queries, weighted_run
-from helpers.retrieval.indexes import text_index
+from helpers.retrieval.indexes import build, text_index
 
 pytestmark = pytest.mark.slow
 # the texts of the tiny collection as Lucene's English analyser leaves them (Porter stems, no stop words)
@@ -16,7 +16,7 @@ COUNTS = {doc: Counter(text.split()) for doc, text in TERMS.items()}
 
 
 @pytest.mark.parametrize("weighting", ["Bo1", "KL"])
-def test_the_expanded_query_is_the_formula_on_raw_counts(bed, weighting):
+def test_the_expanded_query_is_the_formula_on_raw_counts(bed, weighting, tmp_path):
     run = bed.bm25(0.9, 0.4, 4)
     result = weighted_queries(text_index(bed.store), run, bed.query_step, 2, 3, weighting, None, 1).value()
     best = run.value().groupby("query_id", sort=False)["doc_id"].agg(lambda ids: list(ids)[:2])
@@ -27,10 +27,16 @@ def test_the_expanded_query_is_the_formula_on_raw_counts(bed, weighting):
         expected = expanded(own, expansion(feedback, collection, sizes, 3, weighting))
         got = result[result["query_id"] == query]
         assert dict(zip(got["term"], got["weight"], strict=True)) == pytest.approx(expected)
+        assert got["term"].tolist() == sorted(expected, key=lambda term: (-expected[term], term))
         assert got["added"].tolist() == [term not in own for term in got["term"]]
     both = weighted_queries(text_index(bed.store), run, bed.query_step, 2, 50, weighting, None, 2).value().query("query_id=='q1'")
     assert best["q1"] == ["d1", "d4"] and set(both.loc[both["added"], "term"]) == {"oven", "heat"}
     assert set(both.loc[both["best"], "term"]) >= {"oven", "bread", "brown"}
+    (cut := tmp_path / "cut").mkdir()
+    build([("d1", "bread sugar"), ("d4", "ovens")], cut)  # of the same documents only these words are read
+    expand, index = weighted_queries.definition.function, text_index(bed.store).value()
+    shown = expand(index, run.value(), bed.query_frame, 2, 50, weighting, cut, 1)
+    assert set(shown.loc[shown["added"] & (shown["query_id"] == "q1"), "term"]) == {"sugar", "oven"}
 
 
 def test_stop_words_alone_give_no_query_and_no_documents(bed):

@@ -1,10 +1,12 @@
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
 import pytest
 from scipy import stats
 
-from helpers.evaluation.significance import Interval, mean_interval, paired, permutation_ps, sample_counts, unpaired
+from helpers.evaluation import significance
+from helpers.evaluation.significance import Interval, mean_interval, paired, permutation_ps, unpaired
 
 OURS = [0.50, 1.00, 0.33, 0.25, 1.00, 0.00, 0.50, 0.20]
 THEIRS = [0.33, 0.50, 0.50, 0.20, 0.10, 0.00, 0.10, 0.25]
@@ -22,15 +24,14 @@ def enumerated(differences):
 def test_p_t_is_scipys_paired_t_test():
     comparison = paired(OURS, THEIRS)
     assert comparison.p_t == pytest.approx(stats.ttest_rel(OURS, THEIRS).pvalue)
-    assert comparison.queries == (8,)
-    assert comparison.difference.mean == pytest.approx(np.mean(OURS) - np.mean(THEIRS))
+    assert comparison.queries == (8,) and comparison.difference.mean == pytest.approx(np.mean(OURS) - np.mean(THEIRS))
 
 
 @pytest.mark.parametrize("differences, p", [
     (EIGHT, enumerated(EIGHT)), (np.concatenate([EIGHT, np.zeros(50)]), enumerated(EIGHT)),  # zeros have no sign
     (np.arange(1.0, 9.0), 2 / 256),  # only the two of the 256 choices with all signs alike reach the mean
     (np.array([0.25, 0.0, 0.0]), 1.0),  # one difference: both choices of its sign are equally far from zero
-    (np.array([0.5, 0.5, 0.5]), 0.25)])  # two of the 2^3 choices
+    (np.arange(1.0, 17.0), 2 / 2**16), (np.array([0.5, 0.5]), 0.5), (np.array([0.5, 0.5, 0.5]), 0.25)])  # two of 2^n choices
 def test_the_permutation_p_of_few_differences_is_exact(differences, p):
     assert permutation_ps(differences[:, None])[0] == pytest.approx(p)
     assert paired(differences, np.zeros(len(differences))).p_permutation == pytest.approx(p)
@@ -54,10 +55,8 @@ def test_the_drawn_p_is_near_the_t_test_for_normal_differences():
 @pytest.mark.parametrize("values", [OURS, THEIRS, EIGHT, [0.0, 1.0], [0.0] * 99 + [1.0]])
 def test_the_interval_contains_the_mean(values):
     interval = mean_interval(values)
-    assert interval.low <= interval.mean <= interval.high
+    assert min(values) <= interval.low <= interval.mean <= interval.high <= max(values)
     assert interval.mean == pytest.approx(np.mean(values))
-    assert min(values) <= interval.low
-    assert interval.high <= max(values)
 
 
 def test_the_interval_of_many_values_is_that_of_the_normal_distribution():
@@ -72,9 +71,8 @@ def test_the_permutation_p_of_two_groups_by_hand():
     # Of the 10 ways to choose 2 of the 5 values the seen one alone has a difference as large; the test is two-sided,
     # and scipy doubles the smaller tail: 2 / 10.
     comparison = unpaired([4.0, 5.0], [1.0, 2.0, 3.0])
-    assert comparison.p_permutation == pytest.approx(0.2)
-    assert comparison.difference.mean == pytest.approx(2.5)
-    assert comparison.queries == (2, 3)
+    assert (comparison.p_permutation, comparison.difference.mean) == (pytest.approx(0.2), pytest.approx(2.5))
+    assert (comparison.queries, comparison.error) == ((2, 3), pytest.approx((0.5 / 2 + 1 / 3)**0.5))
 
 
 def test_the_interval_of_two_large_groups_is_that_of_the_normal_distribution():
@@ -85,21 +83,32 @@ def test_the_interval_of_two_large_groups_is_that_of_the_normal_distribution():
         (comparison.difference.mean - half, comparison.difference.mean + half), abs=half / 10)
 
 
-@pytest.mark.parametrize("first, second, p, shift", [([0.5] * 5, [0.5] * 4, 1.0, 0.0), ([1.0, 1.0], [0.0, 0.0], 2 / 6, 1.0)])
+@pytest.mark.parametrize("first, second, p, shift", [([0.1] * 7, [0.1] * 4, 1.0, 0.0), ([1.0, 1.0], [0.0, 0.0], 2 / 6, 1.0),
+                                                     ([1.0] * 20, [0.0] * 20, 2 / 20_001, 1.0)])
 def test_groups_without_spread_have_an_interval_without_width(first, second, p, shift):
     comparison = unpaired(first, second)
-    assert (comparison.p_permutation, comparison.difference) == (pytest.approx(p), Interval(shift, shift, shift))
+    assert (comparison.p_permutation, comparison.difference.mean) == (pytest.approx(p), pytest.approx(shift))
+    assert comparison.difference.low == comparison.difference.mean == comparison.difference.high
+    assert unpaired(first, [0.0, 1.0] * 4).difference.low < 0.3  # one group without spread: not so
 
 
 @pytest.mark.parametrize("resamples", [20, 2_000, 2_500])
 def test_every_bootstrap_sample_has_as_many_queries_as_there_are(resamples):
-    counts = sample_counts(7, resamples, seed=1)
-    assert counts.shape == (resamples, 7)
-    assert set(counts.sum(axis=1)) == {7}
+    counts = significance.sample_counts(7, resamples, seed=1)
+    assert counts.shape == (resamples, 7) and set(counts.sum(axis=1)) == {7}
+    assert set(significance.first_groups(7, 3, resamples).sum(axis=1)) == {3}
+
+
+def test_a_sample_scatters_as_the_mean_does():
+    # of 1 and -1 a sample's mean is 1, 0 or -1: variance 1/2, times 2 / (2 - 1) that of the mean, whose values have 2
+    draws = significance.bootstrap_draws(np.array([[1.0], [-1.0]]))
+    assert np.unique(draws.round(6)).tolist() == [-1.414214, 0, 1.414214] and draws.var() == pytest.approx(1, abs=0.05)
 
 
 def test_what_is_detectable_is_so_with_a_power_of_eighty_per_cent():
     comparison = paired(np.tile([1.0, -1.0], 200), np.zeros(400))
     assert comparison.freedom == pytest.approx(399)
     assert comparison.detectable == pytest.approx((1.960 + 0.842) / 20, rel=0.02)  # z of .975 and of .8, a standard error of .05
-    assert paired([1, 2, 3], [0, 0, 0]).freedom == pytest.approx(2)
+    shared = replace(comparison, queries=(11,), error=0.2, noise=significance.TrainingNoise(0.01, 5))  # a quarter is trainings'
+    assert shared.freedom == pytest.approx(1 / (0.75**2 / 10 + 0.25**2 / 5))
+    assert replace(shared, error=0.0).freedom == pytest.approx(10)

@@ -42,6 +42,7 @@ RULES = {
     "on the other side, and within the margin": ("higher", (-0.055, -0.001), SMALL),
     "zero and a gain beyond the margin": ("higher", (-0.001, 0.10), OPEN),
     "zero and a loss beyond the margin": ("higher", (-0.10, 0.001), OPEN),
+    "no more than zero": ("higher", (0.0, 0.10), OPEN),
     "within the margin": ("higher", (-0.02, 0.03), SMALL),
     "no difference: within the margin": ("no-difference", (-0.02, 0.03), AGREES),
     "no difference: within the margin, though not zero": ("no-difference", (0.001, 0.055), AGREES),
@@ -65,15 +66,14 @@ def test_that_nothing_is_gained_is_judged_on_one_side(interval, word):
 
 
 def test_the_margin_itself_is_not_within_the_margin():
-    edge = replace(trial(-0.06, 0.06), narrow=Interval(0.0, -0.05, 0.05))
-    assert judge("no-difference", edge, 0.05) == OPEN
-    assert judge("no-difference", edge, 0.0501) == AGREES
+    for low, high in ((-0.05, 0.04), (-0.04, 0.05)):
+        edge = replace(trial(-0.06, 0.06), narrow=Interval(0.0, low, high))
+        assert (judge("no-difference", edge, 0.05), judge("no-difference", edge, 0.0501)) == (OPEN, AGREES)
 
 
 def test_what_chance_would_give():
-    assert verdicts.false_discovery_rate(40, 20) == pytest.approx(0.1)  # two of forty, of twenty that were decided
-    assert verdicts.false_discovery_rate(40, 1) == 1.0
-    assert verdicts.false_discovery_rate(10, 0) == 0.0
+    # two of forty, of twenty that were decided
+    assert [verdicts.false_discovery_rate(*two) for two in ((40, 20), (40, 1), (10, 0))] == pytest.approx([0.1, 1.0, 0.0])
 
 
 def test_the_smallest_difference_that_would_be_seen_stands_where_the_run_cannot_tell():

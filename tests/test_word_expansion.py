@@ -43,6 +43,11 @@ def test_the_vocabulary_holds_whole_words_that_the_index_has():
     assert backbone.resolve("packaged").tokenizer().convert_ids_to_tokens(int(words.loc["bread", "piece"])) == "bread"
 
 
+def test_the_first_words_that_were_added_to_some_documents(tmp_path):
+    (tmp_path / QUERIES).write_text('{"id": "a", "queries": ["iron rust water"]}\n{"id": "b", "queries": ["iron"]}\n')
+    assert expansion.added_words.definition.function(tmp_path, ["a"], 2).to_numpy().tolist() == [["a", "iron rust"]]
+
+
 # ---- what is learned ----
 
 def test_a_passages_words_are_counted_once_for_each_of_its_queries():

@@ -194,9 +194,8 @@ def permutation_ps(moved: np.ndarray, noise: TrainingNoise | Sequence[TrainingNo
     few = [n for n, own in enumerate(noises) if own.variance == 0 and np.count_nonzero(moved[:, n]) <= EXACT]
     for n in few:
         kept = moved[moved[:, n] != 0, n]  # a zero has no sign to flip
-        if kept.size > 1:  # either sign of a single difference is as extreme
-            choices = 1 - 2.0 * ((np.arange(2**kept.size)[:, None] >> np.arange(kept.size)) & 1)
-            p[n] = (np.abs(choices @ kept) / len(moved) >= observed[n]).mean()
+        choices = 1 - 2.0 * ((np.arange(2**kept.size)[:, None] >> np.arange(kept.size)) & 1)
+        p[n] = (np.abs(choices @ kept) / len(moved) >= observed[n]).mean()
     many = np.setdiff1d(np.arange(moved.shape[1]), few)
     if many.size:
         signs = sign_choices(len(moved), PERMUTATIONS)
