@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
+from scipy import special
 
 from helpers.data.runs import cut, ranked
 from helpers.data.windows import doc_of
@@ -43,6 +44,13 @@ def windows_of(window_scores: pd.DataFrame, run: pd.DataFrame | None, first: int
 def aggregated(window_scores: pd.DataFrame, how: str, run: pd.DataFrame | None = None, first: int | None = None) -> pd.DataFrame:
     """The run of documents from a run of windows, or from those of the first stage's `first` candidates."""
     return aggregate(windows_of(window_scores, run, first), how)
+
+
+@step(version=1, form="run")
+def by_probability(window_logits: pd.DataFrame, how: str) -> pd.DataFrame:
+    """The same from the probabilities of logits; sections, `<document>.<number>#0`, count as windows of their documents."""
+    names = window_logits["doc_id"].str.replace(r"\.(\d+)#0$", r"#\1", regex=True)
+    return aggregate(window_logits.assign(doc_id=names, score=special.expit(window_logits["score"])), how)
 
 
 @step(version=1, form="run")
