@@ -77,6 +77,8 @@ def test_what_is_written_is_what_was_learned(start, tokenizer, monkeypatch):
     given the words before it in its own query alone."""
     monkeypatch.setattr(numerics, "dtype", lambda: "fp32")
     network = writer(start).eval()
+    for weight in network.encoder.parameters():
+        weight.data *= 20  # random weights are so small that a wrong place would make no other word
     texts = [example(tokenizer, text, "", 20, 1)["input_ids"] for text in ("bread turns brown in a hot oven", "iron rusts")]
     words = written(network, tokenizer, texts, 3, 2, 6, torch.Generator().manual_seed(1)).tolist()
     assert len({tuple(query) for own in words for query in own}) == 6
@@ -93,9 +95,10 @@ def test_after_its_end_a_query_is_padding(start, tokenizer, monkeypatch):
     network, halved = writer(start).eval(), set()
     network.encoder.register_forward_hook(lambda *_: halved.add(torch.is_autocast_enabled("cpu")))
     network.output.bias.data[[3707, tokenizer.sep_token_id]] = torch.tensor([1e4, 2e4])
-    assert written(network, tokenizer, [[101, 3707, 102]], 1, 1, 6, None).tolist() == [[[102]]]
+    drawn = torch.Generator().manual_seed(1)
+    assert written(network, tokenizer, [[101, 3707, 102]], 4, 2, 6, drawn).tolist() == [[[102]] * 4]  # far likelier than the word
     network.output.bias.data[tokenizer.sep_token_id] = 1e4  # as likely as a word: each query ends where chance will have it
-    queries = written(network, tokenizer, [[101, 3707, 102]], 5, 2, 9, torch.Generator().manual_seed(1))[0].tolist()
+    queries = written(network, tokenizer, [[101, 3707, 102]], 5, 2, 9, drawn)[0].tolist()
     ends = [query.index(102) for query in queries]
     assert queries == [[3707] * end + [102] + [0] * (max(ends) - end) for end in ends] and len(set(ends)) > 1
     assert halved == {True}

@@ -17,9 +17,6 @@ def scores(run, query="q"):
     return dict(zip(part["doc_id"], part["score"], strict=True))
 
 
-EMPTY = run_of()
-
-
 @pytest.mark.parametrize("depth, expected", [(1, "a"), (2, "ab"), (3, "abc"), (4, "abcd"), (99, "abcd")])
 def test_the_merge_is_the_papers_example_and_is_cut(depth, expected):
     merged = alternating(run_of(q="acd"), run_of(q="bac"), depth)
@@ -64,7 +61,7 @@ def test_queries_of_one_run_keep_its_list_and_all_stand_in_order(fuse):
     assert docs(fused, "p") == ["a", "b"]
     assert list(scores(fused, "r").items()) == list(zip("cd", (-1, -2) if fuse is alternating else (7, 5), strict=True))
     assert list(dict.fromkeys(fused["query_id"])) == ["p", "q", "r"]
-    assert list(fuse(EMPTY, EMPTY, 5).columns) == ["query_id", "doc_id", "score"]
+    assert list(fuse(run_of(), run_of(), 5).columns) == ["query_id", "doc_id", "score"]
 
 
 QUERIES = pd.DataFrame({"query_id": ["q", "r", "unjudged"], "text": ["", "", ""]})
@@ -93,8 +90,7 @@ def test_the_weights_are_tried_on_the_given_queries():
     first, second = run_of(q={"c": 3, "a": 2, "b": 1}), run_of(q={"a": 3, "b": 2, "c": 1})
     table = fusion.fusion_weight_grid.definition.function(first, second, QUERIES[:1], QRELS, 2, "RR@10", [0.0, 0.4, 1.0], 10)
     # at 0.4: c 0.4, a 0.2 + 0.6, b 0.3
-    assert table["weight"].tolist() == [0.0, 0.4, 1.0]
-    assert table["RR@10"].tolist() == [1 / 3, 1 / 2, 1.0]
+    assert table.to_dict("list") == {"weight": [0.0, 0.4, 1.0], "RR@10": [1 / 3, 1 / 2, 1.0]}
 
 
 @pytest.mark.parametrize("values, expected", [([0.1, 0.5, 0.2], 0.5), ([0.1, 0.2, 0.5], 0.9), ([0.3, 0.3, 0.3], 0.5),

@@ -173,8 +173,7 @@ def bootstrap_draws(moved: np.ndarray, noise: TrainingNoise | Sequence[TrainingN
     Queries' part is widened by n / (n - 1), since a sample scatters too little.
     """
     centred, queries = moved - moved.mean(axis=0), len(moved)
-    factor = math.sqrt(queries / (queries - 1)) if queries > 1 else 0.0
-    return factor * resampled_means(centred) + training_draws(noise, moved.shape[1], RESAMPLES)
+    return math.sqrt(queries / (queries - 1)) * resampled_means(centred) + training_draws(noise, moved.shape[1], RESAMPLES)
 
 
 def intervals(mean: float, draws: np.ndarray) -> tuple[Interval, Interval]:
