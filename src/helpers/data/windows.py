@@ -161,9 +161,8 @@ def sections_of(run: pd.DataFrame, passages: Path, first: int) -> pd.DataFrame:
     names = [passage.doc_id for passage in Texts(passages)]
     parts = pd.DataFrame({"doc_id": [name.rpartition(".")[0] for name in names], "passage": names})
     found = cut(run, first)[["query_id", "doc_id"]].merge(parts, on="doc_id", how="left")
-    if found["passage"].isna().any():
-        raise BadInput(f"no passage is named after document {found.loc[found['passage'].isna(), 'doc_id'].iloc[0]!r}",
-                       mend="leave out the cut `sections`")
+    if lacking := set(found.loc[found["passage"].isna(), "doc_id"]):
+        raise BadInput(f"no passage is named after document {min(lacking)!r}", mend="leave out the cut `sections`")
     return ranked(found.assign(doc_id=found["passage"], score=-found.groupby("query_id").cumcount().astype(float))[COLUMNS])
 
 

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Sequence
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -24,9 +23,8 @@ def all_pairs(values: pd.DataFrame) -> pd.DataFrame:
         raise ValueError(f"at least two systems and two queries are wanted, got {len(names)} and {len(values)}")
     moved = np.column_stack([values[first] - values[second] for first, second in combinations(names, 2)])
     p_values = permutation_ps(moved)
-    columns: dict[str, Any] = {"difference": mean_intervals(moved), "d": [cohens_d(pair) for pair in moved.T],
-                               "p": p_values, "holm": holm(list(p_values))}
-    return pd.DataFrame(combinations(names, 2), columns=["first", "second"]).assign(**columns)
+    return pd.DataFrame(combinations(names, 2), columns=["first", "second"]).assign(
+        difference=mean_intervals(moved), d=[cohens_d(pair) for pair in moved.T], p=p_values, holm=holm(list(p_values)))
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

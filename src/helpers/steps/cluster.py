@@ -215,7 +215,10 @@ def _compute_all(connection: Any, missing: list[Any], work: Callable[..., None])
             if step.definition.shards is not None:
                 for future in below:
                     _check(future)
-                shards = _shards_of(step)
+                inputs = {name: registry.FORMS[part.definition.form].load(_seen(part).folder)
+                          for name, part in step.arguments.items() if hasattr(part, "definition")}
+                shards = step.definition.shards.split(step, inputs)
+                shards = shards if len(shards) > 1 else []  # one alone is the step itself
                 futures |= {shard.key: submit(shard, []) for shard in shards if shard.lookup()[0] is None}
                 below = [futures[shard.key] for shard in shards if shard.key in futures]
             futures[step.key] = submit(step, below, shards)
@@ -234,14 +237,6 @@ def _has_gpus(connection: Any) -> bool:
     except OSError:
         raise BadInput("the cluster went away", mend=AGAIN) from None
     return os.environ.get("BOOK_DEVICE") != "cpu" and any(worker["resources"].get("GPU") for worker in workers)
-
-
-def _shards_of(step: Any) -> list[Any]:
-    """The shards that a step is joined from, if there are several; its inputs are there."""
-    inputs = {name: registry.FORMS[part.definition.form].load(_seen(part).folder)
-              for name, part in step.arguments.items() if hasattr(part, "definition")}
-    shards = step.definition.shards.split(step, inputs)
-    return shards if len(shards) > 1 else []
 
 
 def _check(future: Any) -> None:
