@@ -36,12 +36,11 @@ CHOICES: dict[str, tuple[str, ...] | str] = {  # as they are, or the registry th
     "unit": ("passage", "document"),
     **dict.fromkeys(("pooling", "poolings"), "helpers.networks.encoder:POOLINGS"),
     "precision": ("fp32", "bf16"),
-    "devices": ("cpu", "cuda"),
+    "devices": ("cpu", "cuda"), "cuts": ("overlap 75", "sections"),
     "losses": "helpers.systems.recipe:LOSSES",
     "training": "helpers.systems.recipe:TRAININGS",
     "negatives": "helpers.systems.rerankers:NEGATIVES",  # where they are no number
     "distillation.without": ("soft", "hidden", "attention"),
-    "cuts": ("overlap 75", "sections"),
     "today": ("hard negatives", "MarginMSE", "MaxSim", "generated queries"),
     "beside": "helpers.systems.first_stages:STAGES",
     "branches": "helpers.systems.starting_points:BRANCHES",

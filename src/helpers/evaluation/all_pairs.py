@@ -24,7 +24,8 @@ def all_pairs(values: pd.DataFrame) -> pd.DataFrame:
     moved = np.column_stack([values[first] - values[second] for first, second in combinations(names, 2)])
     p_values = permutation_ps(moved)
     return pd.DataFrame(combinations(names, 2), columns=["first", "second"]).assign(
-        difference=pd.Series(mean_intervals(moved)), d=[cohens_d(pair) for pair in moved.T], p=p_values, holm=holm(list(p_values)))
+        difference=pd.Series(mean_intervals(moved)), d=[cohens_d(pair) for pair in moved.T], p=p_values,
+        holm=holm(list(p_values)))
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
