@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -21,11 +22,11 @@ def all_pairs(values: pd.DataFrame) -> pd.DataFrame:
     names = list(values.columns)
     if len(names) < 2 or len(values) < 2:
         raise ValueError(f"at least two systems and two queries are wanted, got {len(names)} and {len(values)}")
-    moved = np.column_stack([values[first] - values[second] for first, second in combinations(names, 2)])
+    moved = differences(values)
     p_values = permutation_ps(moved)
-    return pd.DataFrame(combinations(names, 2), columns=["first", "second"]).assign(
-        difference=pd.Series(mean_intervals(moved)), d=[cohens_d(pair) for pair in moved.T], p=p_values,
-        holm=holm(list(p_values)))
+    columns: dict[str, Any] = {"difference": mean_intervals(moved), "d": [cohens_d(pair) for pair in moved.T],
+                               "p": p_values, "holm": holm(list(p_values))}
+    return pd.DataFrame(combinations(names, 2), columns=["first", "second"]).assign(**columns)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
@@ -35,6 +36,12 @@ def holm(p_values: Sequence[float]) -> list[float]:
     adjusted = np.empty(len(p))
     adjusted[order] = np.maximum.accumulate(np.minimum(1.0, (len(p) - np.arange(len(p))) * p[order]))
     return adjusted.tolist()
+
+
+def differences(values: pd.DataFrame) -> np.ndarray:
+    """The differences of every pair of columns, a row a query, the pairs in the order of `itertools.combinations`."""
+    table = values.to_numpy(dtype=float)
+    return np.column_stack([table[:, a] - table[:, b] for a, b in combinations(range(table.shape[1]), 2)])
 
 
 def cohens_d(moved: np.ndarray) -> float:
