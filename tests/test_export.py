@@ -28,7 +28,7 @@ LINE = {"key": "k1", "recipe": {"step": "bm25_run", "version": 1, "arguments": {
 
 def exported(folder, line=LINE, **lists):
     system = of_values([0.5] * len(lists), "BM25 documents", queries=list(lists), run=run_of(**lists))
-    carried.write_run(file := folder / f"{carried.file_name(system)}.run", system, line, "book export collection")
+    carried.write_run(file := folder / f"{carried.tag(system)}.run", system, line, "book export collection")
     return file
 
 

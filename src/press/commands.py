@@ -73,7 +73,7 @@ def export(chapter: str, profile: str, given: dict[str, str], names: Sequence[st
 
 def _chosen(chapter: str, run: dry_run.DryRun, names: Sequence[str]) -> dict[str, Evaluation]:
     """The systems with a run, a seed each, by the names of their files; those chosen by name if any are."""
-    made = {carried.file_name(one): one for system in run.shown for number, own in enumerate(system.runs, 1)
+    made = {carried.tag(one).replace("/", "_"): one for system in run.shown for number, own in enumerate(system.runs, 1)
             for one in [replace(own, name=f"{own.name or own.label} seed {number}") if system.seeds else own]
             if one.source.key in run.used and (isinstance(one.ranking, Step) or len(one.ranking))}
     chosen = ["-".join(name.split()).replace("/", "_") for name in names]

@@ -156,8 +156,7 @@ def text_statistics(store: Path, words: int, overlap: int) -> dict[str, Any]:
 
 @step(version=1, form="run")
 def sections_of(run: pd.DataFrame, passages: Path, first: int) -> pd.DataFrame:
-    """The passages of each query's first documents, in the order of the documents, as a run; a passage's id is its document's
-    with a dot and a number, as in the built-in collection. BadInput where a document has none."""
+    """The passages, by ids `<doc_id>.<number>`, of each query's first documents, as a run; BadInput where a document has none."""
     names = [passage.doc_id for passage in Texts(passages)]
     parts = pd.DataFrame({"doc_id": [name.rpartition(".")[0] for name in names], "passage": names})
     found = cut(run, first)[["query_id", "doc_id"]].merge(parts, on="doc_id", how="left")

@@ -135,11 +135,6 @@ def write_run(file: Path, system: Evaluation, line: Mapping[str, Any], command: 
     file.write_text(f"{head}\n{to_trec(in_single_precision(system.run), tag(system))}", encoding="utf-8")
 
 
-def file_name(system: Evaluation) -> str:
-    """A system's name as a file's."""
-    return tag(system).replace("/", "_")
-
-
 def read(file: Path) -> dict[str, Any]:
     """The header of a run, plain or gzip; empty for a run without one. BadInput for one that is no YAML, or maps nothing."""
     lines = itertools.takewhile(lambda line: line != END, (line.rstrip() for _, line in text_lines(file)))

@@ -17,8 +17,7 @@ MARK = 5  # points from the middle of a mark to its edge
 CROWD = 8  # points of a picture that is made higher for their names
 
 
-def points(table: pd.DataFrame, x: str, y: str, caption: str, log: bool = False, line: str = "",
-           of: str = "") -> Fragment:
+def points(table: pd.DataFrame, x: str, y: str, caption: str, log: bool = False, line: str = "", of: str = "") -> Fragment:
     """Labelled points: the frame's index names them, two of its columns place them.
 
     Those alike in the column `line` are joined; those alike in the column `of` look alike, hollow if they are `published`.
