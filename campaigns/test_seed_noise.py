@@ -1,5 +1,7 @@
 """The file of what is known of the noise of training."""
 
+from dataclasses import replace
+
 import pandas as pd
 import pytest
 import yaml
@@ -9,8 +11,8 @@ from dry_steps import write_page
 from helpers.errors import BadInput
 from helpers.pages import carried
 from helpers.pages.carried import System
-from helpers.retrieval.fusion import z_scored
-from helpers.systems.evaluated import kind_of, trainings
+from helpers.retrieval.fusion import candidate_pool, z_scored
+from helpers.systems.evaluated import Evaluation, kind_of, together, trainings
 from helpers.systems.first_stages import first_stages
 from helpers.systems.recipe import document_reader, recipe
 from helpers.systems.rerankers import NextSentence, PointwiseReranker
@@ -62,3 +64,8 @@ def test_a_training_is_of_a_kind_by_what_it_trains_and_from_where():
     assert {kind: kind_of(step) for kind, step in steps.items()} == {kind: kind for kind in steps}
     merged = z_scored(runs["repbert"], runs["deepct"], 10, 0.5)
     assert kind_of(merged) == "bi-encoders" and kind_of(merged, trainings(runs["repbert"])) == "BM25 over learned texts"
+    lists = [replace(stages.repbert, seed=seed).run(bed, 10) for seed in (1, 2)]  # one re-ranker reads those of two encoders
+    read = [bed.documents(recipe().scores(bed, candidate_pool(lists), 20), "mean", own, 5) for own in lists]
+    values = pd.DataFrame({"RR@10": [0.5]}, index=["a"])
+    [system] = carried.collect(together("re-ranked", [Evaluation("x", pd.DataFrame(), values, step) for step in read]))
+    assert system.of[0] == "bi-encoders"

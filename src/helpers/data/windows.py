@@ -23,6 +23,7 @@ from helpers.steps import step
 
 WHOLE = 1_000_000  # words of a window that no document outgrows: the whole document is one window
 TITLE_LIMIT = 50  # a longer title is left out: it would push the document into too many windows (Steensland 4.1.2)
+BATCH = 2_000  # windows that are tokenised at a time
 
 
 class Window(NamedTuple):
@@ -57,9 +58,6 @@ def windows(text: Text, words: int, overlap: int) -> Iterator[Window]:
 def doc_of(window_id: str) -> str:
     """The document of a window id."""
     return window_id.rsplit("#", 1)[0]
-
-
-BATCH = 2_000
 
 
 @step(version=1, form="folder")

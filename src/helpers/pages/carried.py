@@ -38,8 +38,9 @@ def collect(*shown: Any) -> list[System]:
     """The systems among evaluations, in mappings and sequences of any depth, in order; the same values under one name once."""
     systems: list[System] = []
     for part in evaluations(*shown):
-        of = (kind_of(part.source), tuple(seeds_of(run.source) for run in part.seeds), " ".join(sorted(trainings(part.source)))
-              ) if part.seeds else ("", (), "")
+        shared = frozenset[str].intersection(*part.trainings())  # what lies behind all of its runs, and makes none of their noise
+        of = (kind_of(part.source, shared), tuple(seeds_of(run.source, shared) for run in part.seeds),
+              " ".join(sorted(trainings(part.source)))) if part.seeds else ("", (), "")
         new = System(part.name or part.label, part.source.key, part.values, tuple(run.values for run in part.seeds), of)
         if not any(old.label == new.label and old.values.equals(new.values) for old in systems):
             systems.append(new)
