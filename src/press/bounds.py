@@ -22,7 +22,7 @@ RANGES: dict[Range, str] = {  # smallest and largest value, and of which paramet
     (1, 100): "within",  # of the list that `embeddings` looks at
     (1, 1024): "threads",
     (1, MOST): """epochs steps section_steps candidates home_candidates depth depths
-        recall_depths consistency_depths masked_depths documents terms finalists patience batch batch_size batch_sizes
+        recall_depths consistency_depths documents terms finalists patience batch batch_size batch_sizes
         rounds training_rounds triplets tested timed epochs.lengths grid.lengths nearest_neighbours.sizes
         ef_search nprobe divisions negatives""",
     (2, MOST): "size recipe.sizes passages groups mapped M tokens attention_window",

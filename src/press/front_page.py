@@ -23,7 +23,7 @@ BAR, CARDS, SENTENCES = 700, 5, 3  # pixels: the width of the bar of verdicts; c
 WIDTH, HEIGHT, REACH = 180, 16, 0.25  # of a row's picture, in pixels, and the largest effect that it shows
 KEY = ('<p class="nr-said">A line is the 95 % interval of the measured effect, its dot the mean; a diamond is what the study '
        f"printed. The scale runs from {-REACH:+g} to {REACH:+g} in the claim's measure, the vertical line is no difference; what "
-       "lies beyond ends in an arrow. The word of a claim follows from its line, unless it is not tested.</p>")
+       "lies beyond ends in an arrow. The word follows from this interval and the claim's margin, if it is tested.</p>")
 
 
 def findings(tested: Lines, data: Data = ()) -> str:

@@ -198,7 +198,7 @@ def to_compute(study: str, tested: dict[str, dict[str, Any]]) -> str:
             takes = f"lacks {line['lacks']}" if "lacks" in line else (
                 f"{plain(line['seconds'] / 1800, 1)} core hours, or {count(max(1, round(line['seconds'] / 3000)))} min of a GPU")
             rows.append([line["what"], takes, Html("<br>".join(front_page.link(claim, tested, "../") for claim in own.values()))])
-    title = f"{len(rows)} computations, and what each would take"
+    title = f"Not computed yet, and what it would take: {len(rows)}"
     return details(title, table(title, ("what", "it takes, or lacks", "claims that it bears on"), rows, 9)).text
 
 

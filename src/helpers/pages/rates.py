@@ -56,14 +56,14 @@ def labels(specs: Sequence[str]) -> dict[str, str]:
 
 
 SPOT_CHECK = "spot_check"  # in a page's data: the key of a measurement that is never recorded
-TWICE = 2.0  # a recorded time that differs by more from one that is measured now ranks nothing
+TWICE = 2.0  # how far apart the factors between recorded and new times may lie before their order is refused
 
 
 def spot_check(recorded: Step, rounds_of: Callable[[Any], Mapping[str, Any]], unit: str, **smaller: Any) -> Fragment:
     """A recorded measurement and a short one that is made now, with the ratio of their medians; nothing is measured again if
     the page's own times are of this machine. `rounds_of` takes the rounds out of a value, numbers by the name of what was
-    measured; `smaller` are the arguments with which the step is a matter of seconds. Where a time differs by more than twice, it
-    refuses an order of recorded times that lie as near to each other.
+    measured; `smaller` are the arguments with which the step is a matter of seconds. A machine that is slower for all alike keeps
+    their order; where the factors between both lie more than twice apart, recorded times as near to each other have none.
     """
     there = rounds_of(recorded.value())
     if ledger.USED[recorded.key]["source"] != "recorded":
@@ -77,9 +77,10 @@ def spot_check(recorded: Step, rounds_of: Callable[[Any], Mapping[str, Any]], un
         [{"measured": name, f"recorded ({unit})": linked(plain(before), recorded),
           f"here ({unit})": linked(plain(now), again), "here / recorded": f"{now / before:.2f}×"}
          for name, (before, now) in pairs.items()])
-    most = max((max(now / before, before / now) for before, now in pairs.values()), default=1.0)
-    refused = (f"<p>A time differs from its recorded one {most:.1f} times, so recorded times that lie nearer to each other than "
-               "that have no order.</p>") if most > TWICE else ""
+    factors = [*(now / before for before, now in pairs.values()), *[1.0] * (len(pairs) < 2)]  # one alone stands beside equality
+    most = max(factors) / min(factors)
+    refused = (f"<p>The factors between the times here and the recorded ones lie {most:.1f} times apart, so recorded times that "
+               "lie nearer to each other than that have no order.</p>") if most > TWICE else ""
     return Fragment(shown.html + refused, data={SPOT_CHECK: again.key})
 
 
