@@ -19,7 +19,7 @@ import numpy as np
 
 CALIBRATED, LENGTH = 128, 256  # inputs from which eight bits get their ranges, and tokens of an input at most
 BATCHES, SAMPLE = (8, 16, 32), 96  # sizes of a batch that are tried, on so many inputs
-THREADS = len(os.sched_getaffinity(0))  # one a core: more of them on a core wait for each other and take twice the time
+THREADS = int(os.environ.get("OMP_NUM_THREADS", os.cpu_count() or 1))  # of `machine.keep_to`: more than cores are slower
 OPENVINO = {"INFERENCE_NUM_THREADS": THREADS, "NUM_STREAMS": 1, "PERFORMANCE_HINT": "LATENCY"}
 SINGLE = {"INFERENCE_PRECISION_HINT": "f32"}  # beside its own choice, which is bfloat16 even where that is slower
 EIGHT_BITS = "openvino_model_qint8_quantized.xml"

@@ -6,6 +6,7 @@ import sys
 from types import SimpleNamespace
 
 import pytest
+import torch
 
 from helpers.errors import BadInput
 from helpers.networks import backbone, fine_tuning
@@ -42,7 +43,7 @@ def machine(monkeypatch):
 def test_bfloat16_is_chosen_where_it_is_fast(machine, flags, gpu, vendor, device, dtype):
     machine(flags, gpu, vendor)
     assert (numerics.device(), numerics.dtype()) == (device, dtype)
-    assert numerics.own_class() == f"{device}-{dtype}-torch2.13"
+    assert numerics.own_class() == f"{device}-{dtype}-torch{torch.__version__.rpartition('.')[0]}"
 
 
 def test_a_build_for_cpus_is_known_without_importing_it():
