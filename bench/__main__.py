@@ -32,7 +32,7 @@ def module(name: str) -> ModuleType:
 def run(only: Sequence[str], rounds: int, out: str, small: bool) -> int:
     """Measure sections, all by default; 1 if any of them failed. BadInput for less than one round, or another machine's file."""
     from bench import machine, work
-    from helpers.costs import measurements
+    from helpers.costs import timing
     from helpers.steps import numerics
 
     if rounds < 1:
@@ -51,7 +51,7 @@ def run(only: Sequence[str], rounds: int, out: str, small: bool) -> int:
             failed = True
             print(f"{name}: FAILED, nothing kept", flush=True)
             continue
-        target = measurements.no_machines(name) if name in NO_MACHINE and not out else file
+        target = timing.no_machines(name) if name in NO_MACHINE and not out else file
         machine.add(target, name, json.loads(done.stdout.splitlines()[-1]))
         print(f"{name} -> {target}", flush=True)
     return int(failed)

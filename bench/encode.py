@@ -8,7 +8,7 @@ import numpy as np
 
 from bench.sentence_transformers import Comparison
 from bench.work import Scale, Work, token_ids
-from helpers.costs.measurements import SENTENCE_TRANSFORMER, SENTENCE_TRANSFORMER_BEST
+from helpers.costs.timing import SENTENCE_TRANSFORMER, SENTENCE_TRANSFORMER_BEST
 from helpers.networks.encoder import PASSAGE, QUERY, Encoder, wrapped
 from helpers.steps import numerics
 

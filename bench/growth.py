@@ -1,7 +1,7 @@
 """Growth: time and memory of one, ten and a hundred times as many queries, documents and candidates.
 
 One layer of the packaged backbone, as it is, does the work of a network. Every size has a process of its own, whose peak of
-memory is read from the kernel, as `helpers.costs.peak_memory` explains; loading models and libraries counts neither as time nor
+memory is read from the kernel, as `helpers.costs.encoder_cost` explains; loading models and libraries counts neither as time nor
 as growth.
 """
 
@@ -17,7 +17,7 @@ from typing import Any
 import pandas as pd
 
 from bench.work import Scale
-from helpers.costs.peak_memory import peak, reset_peak, resident
+from helpers.costs.encoder_cost import peak, reset_peak, resident
 from helpers.costs.timing import clocked, in_new_process
 from helpers.data.runs import cut
 from helpers.data.texts import Texts, text_store

@@ -8,8 +8,7 @@ import numpy as np
 
 from bench import machine
 from bench.work import Scale
-from helpers.costs.measurements import PRODUCTS
-from helpers.costs.timing import always, interleave
+from helpers.costs.timing import PRODUCTS, always, interleave
 from helpers.networks.backbone import encoder_flops
 from helpers.networks.inference import load_scorer, probabilities
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from helpers import paths
-from helpers.costs import measurements, timing
+from helpers.costs import timing
 from helpers.errors import BadInput
 from helpers.steps import ledger, numerics
 
@@ -57,8 +57,8 @@ def file_of(out: str) -> Path:
 def add(file: Path, name: str, section: dict[str, Any]) -> None:
     """Put a section into a file, in place of an earlier one; the others stay. BadInput if the file is another machine's."""
     own = {key: value for key, value in timing.describe().items() if key != "threads"}  # those are the sections' own
-    is_ours = file.exists() and file != measurements.no_machines(name)
-    content = measurements.read(file) if is_ours else {"machine": own, "sections": {}}
+    is_ours = file.exists() and file != timing.no_machines(name)
+    content = timing.read(file) if is_ours else {"machine": own, "sections": {}}
     if timing.name_of(content["machine"]) != timing.name_of(own):
         raise BadInput(f"the measurements are those of {content['machine']['cpu']}", file=file, mend="give another file by --out")
     stamp = {"measured": ledger.now(), "commit": ledger.commit(), "versions": ledger.versions()}

@@ -7,7 +7,7 @@ import numpy as np
 
 from bench.sentence_transformers import Comparison
 from bench.work import Scale, Work
-from helpers.costs.measurements import CROSS_ENCODER, CROSS_ENCODER_BEST
+from helpers.costs.timing import CROSS_ENCODER, CROSS_ENCODER_BEST
 from helpers.networks.inference import load_scorer, probabilities
 from helpers.steps import numerics
 

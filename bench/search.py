@@ -12,8 +12,7 @@ import pandas as pd
 
 from bench import machine
 from bench.work import DEPTH, MEASURES, Scale, Work
-from helpers.costs.measurements import BM25S, BM25S_NUMBA, LUCENE
-from helpers.costs.timing import Prepare, always, interleave
+from helpers.costs.timing import BM25S, BM25S_NUMBA, LUCENE, Prepare, always, interleave
 from helpers.data.runs import COLUMNS, ranked
 from helpers.data.texts import Texts
 from helpers.retrieval import java

@@ -10,8 +10,7 @@ import pandas as pd
 
 from bench import engines, machine
 from bench.work import Work
-from helpers.costs.measurements import FROM_TEXTS, OURS, PRODUCTS
-from helpers.costs.timing import Prepare, always, clocked, interleave
+from helpers.costs.timing import FROM_TEXTS, OURS, PRODUCTS, Prepare, always, clocked, interleave
 from helpers.networks.backbone import encoder_flops
 from helpers.steps import numerics
 

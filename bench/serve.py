@@ -23,7 +23,7 @@ import numpy as np
 import psutil
 
 from bench.work import Scale
-from helpers.costs.measurements import LANCE, OURS, SEQUENTIAL, SERVED_CROSS_ENCODER
+from helpers.costs.timing import LANCE, OURS, SEQUENTIAL, SERVED_CROSS_ENCODER
 from helpers.networks import backbone
 from helpers.networks.encoder import SCORING, write_whole
 from helpers.networks.fine_tuning import RankerTraining

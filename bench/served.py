@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from helpers.costs.measurements import LANCE, SEQUENTIAL, SERVED_CROSS_ENCODER
+from helpers.costs.timing import LANCE, SEQUENTIAL, SERVED_CROSS_ENCODER
 from helpers.data.runs import adhoc_queries
 from helpers.data.texts import Texts
 from helpers.data.windows import windows

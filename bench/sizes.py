@@ -5,9 +5,8 @@ from typing import Any
 
 from bench import machine
 from bench.work import Scale, Work
-from helpers.costs.measurements import PRODUCTS
 from helpers.costs.speed import random_cross_encoder, ranking_speed
-from helpers.costs.timing import always, interleave
+from helpers.costs.timing import PRODUCTS, always, interleave
 from helpers.networks.backbone import encoder_flops
 from helpers.pages.rates import studied_shapes
 from helpers.retrieval.bm25 import K1, B

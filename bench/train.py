@@ -13,8 +13,7 @@ import numpy as np
 
 from bench import machine
 from bench.work import Scale
-from helpers.costs.measurements import OURS, PRODUCTS, STOCK_TRAINER
-from helpers.costs.timing import Prepare, always, interleave
+from helpers.costs.timing import OURS, PRODUCTS, STOCK_TRAINER, Prepare, always, interleave
 from helpers.networks import backbone, fine_tuning
 from helpers.networks.backbone import encoder_flops
 from helpers.reranking.listwise import LONGEST_GRADIENT, ListwiseTraining, optimiser, rows_of

@@ -19,7 +19,7 @@ from bench import encode, engines, growth, lengths, machine, rerank, search, sen
 from bench.sentence_transformers import TOLERANCE, Drifted, check_drift, drift
 from bench.work import Work
 from helpers import paths
-from helpers.costs import measurements, timing
+from helpers.costs import timing
 from helpers.errors import BadInput
 from helpers.networks import backbone
 from helpers.steps import numerics
@@ -111,26 +111,26 @@ def test_the_pairs_are_the_candidates_windows(tiny, tokenizer):
 def test_re_rankers_give_the_same_scores(tiny, exact):
     result = outcomes(rerank.comparison(Work(tiny)).contenders(SETTING))
     assert list(result) == [
-        measurements.CROSS_ENCODER, measurements.CROSS_ENCODER_BEST, measurements.OURS, measurements.FROM_TEXTS]
+        timing.CROSS_ENCODER, timing.CROSS_ENCODER_BEST, timing.OURS, timing.FROM_TEXTS]
     for name, scores in result.items():
-        assert np.allclose(scores, result[measurements.CROSS_ENCODER], atol=1e-4), name
-    assert len(result[measurements.OURS]) == len(Work(tiny).pairs)
+        assert np.allclose(scores, result[timing.CROSS_ENCODER], atol=1e-4), name
+    assert len(result[timing.OURS]) == len(Work(tiny).pairs)
 
 
 @pytest.mark.slow
 def test_encoders_give_the_same_vectors(tiny, exact):
     result = outcomes(encode.comparison(Work(tiny)).contenders(SETTING))
     for name, vectors in result.items():
-        assert np.allclose(vectors, result[measurements.SENTENCE_TRANSFORMER], atol=1e-4), name
-    assert np.allclose(np.linalg.norm(result[measurements.SENTENCE_TRANSFORMER_BEST], axis=1), 1, atol=1e-4)
+        assert np.allclose(vectors, result[timing.SENTENCE_TRANSFORMER], atol=1e-4), name
+    assert np.allclose(np.linalg.norm(result[timing.SENTENCE_TRANSFORMER_BEST], axis=1), 1, atol=1e-4)
 
 
 @pytest.mark.slow
 def test_a_section_is_json_with_its_rounds_and_its_drift(tiny):
     section = json.loads(json.dumps(rerank.measure(tiny, rounds=2)))
     assert all(len(rounds["seconds"]) == 2 for rounds in section["contenders"].values())
-    assert set(section["contenders"]) == {measurements.PRODUCTS, *section["measures"]}
-    assert section["drift"][measurements.OURS] == {"nDCG@10": 0.0, "RR@10": 0.0}
+    assert set(section["contenders"]) == {timing.PRODUCTS, *section["measures"]}
+    assert section["drift"][timing.OURS] == {"nDCG@10": 0.0, "RR@10": 0.0}
     assert section["items"] == len(Work(tiny).pairs)
     assert section["setting"]["batch_size"] in sentence_transformers.BATCHES["cpu"]
     assert len(section["tried"]) == 8
@@ -148,13 +148,13 @@ def test_a_section_fails_if_the_scores_are_others(tiny, monkeypatch):
 @pytest.mark.slow
 def test_encoding_is_measured(tiny):
     section = json.loads(json.dumps(encode.measure(replace(tiny, encoded=2), rounds=1)))
-    assert section["drift"][measurements.OURS] == {"nDCG@10": 0.0, "RR@10": 0.0}
+    assert section["drift"][timing.OURS] == {"nDCG@10": 0.0, "RR@10": 0.0}
 
 
 @pytest.mark.slow
 def test_both_engines_find_the_documents(tiny):
     section = json.loads(json.dumps(search.measure(tiny, rounds=1)))
-    assert set(section["contenders"]) == {measurements.LUCENE, measurements.BM25S, measurements.BM25S_NUMBA}
+    assert set(section["contenders"]) == {timing.LUCENE, timing.BM25S, timing.BM25S_NUMBA}
     assert section["texts"] == 4
     runs = outcomes(search.contenders(Work(tiny)))
     for name, run in runs.items():
@@ -175,8 +175,8 @@ def test_sizes_are_timed_with_their_operations(tiny):
 def test_trainings_take_the_same_number_of_examples(tiny, monkeypatch):
     monkeypatch.setattr(train, "LONGEST", 24)
     section = json.loads(json.dumps(train.measure(tiny, rounds=1)))
-    assert set(section["contenders"]) == {measurements.PRODUCTS, measurements.STOCK_TRAINER, measurements.OURS}
-    for name in (measurements.STOCK_TRAINER, measurements.OURS):
+    assert set(section["contenders"]) == {timing.PRODUCTS, timing.STOCK_TRAINER, timing.OURS}
+    for name in (timing.STOCK_TRAINER, timing.OURS):
         assert 32 * train.SHORTEST <= section["tokens"][name]["real"] <= section["tokens"][name]["padded"] <= 32 * 24
         assert 0 < section["tokens"][name]["loss"] < 2
     assert section["items"] == 32
@@ -271,7 +271,7 @@ def test_sections_are_added_one_by_one_and_the_file_of_another_machine_is_left_a
     machine.add(file, "rerank", {"rounds": 2})
     machine.add(file, "train", {"rounds": 3})
     machine.add(file, "rerank", {"rounds": 4})
-    content = measurements.read(file)
+    content = timing.read(file)
     assert content["machine"] == {key: here[key] for key in here if key != "threads"}
     assert {name: section["rounds"] for name, section in content["sections"].items()} == {"rerank": 4, "train": 3}
     assert all({"measured", "commit", "versions"} <= set(section) for section in content["sections"].values())
@@ -310,7 +310,7 @@ def test_every_section_is_made_ready_and_measured_in_a_process_of_its_own(sectio
     two = "rerank on two cores"
     assert command.main(["--only", two, "--only", "growth", "--rounds", "7", "--small"]) == 0
     assert sections == ["prepare what sections share", (two, 7, True, 2), "prepare growth", ("growth", 7, True, 1)]
-    measured = measurements.read(machine.file_of(""))["sections"]
+    measured = timing.read(machine.file_of(""))["sections"]
     assert {name: section["of"] for name, section in measured.items()} == {two: two, "growth": "growth"}
 
 
@@ -323,7 +323,7 @@ def test_a_section_that_fails_does_not_stop_the_others(sections, tmp_path):
     out = tmp_path / "other.json"
     assert command.main(["--out", str(out)]) == 1
     assert [line[0] for line in sections if isinstance(line, tuple)] == list(command.SECTIONS)
-    assert set(measurements.read(out)["sections"]) == set(command.SECTIONS) - {"train"}
+    assert set(timing.read(out)["sections"]) == set(command.SECTIONS) - {"train"}
 
 
 def test_a_gpu_leaves_the_cores_free_and_no_rounds_are_refused(sections, monkeypatch, capsys):

@@ -9,9 +9,8 @@ import pytest
 from scipy import stats
 
 from helpers.evaluation import rank_correlation as rc
-from helpers.evaluation.all_pairs import all_pairs, cohens_d, holm, permutation_ps
-from helpers.evaluation.significance import mean_interval, paired
-from helpers.systems.tasks import correlations
+from helpers.evaluation.significance import all_pairs, cohens_d, holm, mean_interval, paired, permutation_ps
+from helpers.systems.starting_points import correlations
 from toys import Value
 
 

@@ -13,10 +13,10 @@ from helpers.steps import recipe
 from helpers.steps.recorded import Recorded
 from helpers.systems.bi_encoder import BiEncoder, DistilledEncoder
 from helpers.systems.first_stages import TrainedDoc2Query, WordExpansion, first_stages, repbert
+from helpers.systems.recipe import Student
 from helpers.systems.recipe import recipe as book_recipe
 from helpers.systems.rerankers import ListwiseReranker, NextSentence, WarmUp
 from helpers.systems.starting_points import chosen_start
-from helpers.systems.student import Student
 from helpers.systems.testbed import SplitTestbed
 from toys import qrels_of
 

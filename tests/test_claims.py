@@ -8,7 +8,7 @@ from helpers import paths
 from helpers.errors import BadInput
 from helpers.evaluation import published
 from helpers.evaluation.verdicts import AGREES, DIRECTIONS, DISAGREES, UNTESTED, why_not_comparable
-from helpers.pages import claims, compare
+from helpers.pages import claims, results
 from helpers.pages.claims import Claim, published_evidence
 from helpers.pages.results import differences
 from press import chapters
@@ -183,9 +183,9 @@ def test_what_decides_nothing_shows_its_effect_and_the_reasons(chapter):
 def test_a_row_of_a_published_table_has_the_word_of_the_claim_on_its_pair(chapter):
     shown = claims.judge("chapter", {**chapter, "second": "no"})
     known = published.column("steensland2021", "5.1", "MRR@10")
-    assert compare.word_of(shown, known["BERT-Mean"], known["BM25"]) == AGREES
-    assert compare.word_of(shown, known["BERT-Max"], known["BM25"]) == ""
-    assert compare.word_of(None, known["BERT-Mean"], known["BM25"]) == ""
+    assert results.word_of(shown, known["BERT-Mean"], known["BM25"]) == AGREES
+    assert results.word_of(shown, known["BERT-Max"], known["BM25"]) == ""
+    assert results.word_of(None, known["BERT-Mean"], known["BM25"]) == ""
 
 
 # ---- rivals, controls, other measures ----

@@ -8,10 +8,19 @@ import numpy as np
 import pytest
 import torch
 
-from helpers.costs import peak_memory, speed, step_cost
+from helpers.costs import encoder_cost, speed
+from helpers.costs.encoder_cost import (
+    inference_memory,
+    inference_seconds,
+    peak,
+    query_seconds,
+    random_ids,
+    reset_peak,
+    resident,
+    training_seconds,
+    training_step,
+)
 from helpers.costs.length_cost import KINDS, length_cost, reader
-from helpers.costs.peak_memory import inference_memory, peak, reset_peak, resident
-from helpers.costs.step_cost import inference_seconds, query_seconds, random_ids, training_seconds, training_step
 from helpers.costs.timing import in_new_process
 from helpers.networks import backbone
 from helpers.networks.backbone import build, resolve
@@ -74,13 +83,13 @@ def test_training_is_timed_for_every_model(store, small_vocabulary):
 
 @pytest.mark.slow
 def test_a_query_is_encoded_alone(store, monkeypatch):
-    seen, real = [], step_cost.encode
+    seen, real = [], encoder_cost.encode
 
     def watched(model, ids):
         seen.append((ids.shape, torch.get_num_threads()))
         return real(model, ids)
 
-    monkeypatch.setattr(step_cost, "encode", watched)
+    monkeypatch.setattr(encoder_cost, "encode", watched)
     result = query_seconds(resolve("packaged:0"), 5, 3).value()
     assert len(result) == 3
     assert min(result) > 0
@@ -187,9 +196,9 @@ def test_the_high_water_mark_sees_what_is_gone_until_it_is_reset():
 
 @pytest.mark.parametrize("platform, unit", [("darwin", 1), ("linux", 1024)])
 def test_without_that_account_the_peak_of_the_whole_life_counts(tmp_path, monkeypatch, platform, unit):
-    monkeypatch.setattr(peak_memory, "STATUS", tmp_path / "none")
-    monkeypatch.setattr(peak_memory, "CLEAR", tmp_path / "none" / "either")
-    monkeypatch.setattr(peak_memory.sys, "platform", platform)
+    monkeypatch.setattr(encoder_cost, "STATUS", tmp_path / "none")
+    monkeypatch.setattr(encoder_cost, "CLEAR", tmp_path / "none" / "either")
+    monkeypatch.setattr(encoder_cost.sys, "platform", platform)
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     assert peak() == most * unit
     reset_peak()  # nothing to reset, and no error

@@ -9,7 +9,7 @@ import pytest
 from helpers import paths
 from helpers.evaluation.verdicts import AGREES, DISAGREES, UNTESTED, WORDS
 from helpers.pages import claims
-from helpers.pages.discussion import EFFECTS, discussion, effect, failed, paragraphs
+from helpers.pages.claims import EFFECTS, discussion, effect, failed, paragraphs
 from helpers.pages.fragments import Fragment
 from helpers.systems.evaluated import Evaluation
 from press import page_header
@@ -47,7 +47,7 @@ def test_an_effect_is_where_the_interval_lies_and_open_without_one():
 
 def test_the_answer_in_short_is_carried_for_the_top_of_the_page(monkeypatch):
     answer = {"short": True, "rests_on": {}, "when": "it_holds", "text": "Yes.\n"}
-    monkeypatch.setattr("helpers.pages.discussion.paragraphs", lambda: {"any": [answer, {"rests_on": {}, "text": "Why.\n"}]})
+    monkeypatch.setattr("helpers.pages.claims.paragraphs", lambda: {"any": [answer, {"rests_on": {}, "text": "Why.\n"}]})
     fragment = discussion("any", it_holds=True)
     assert fragment.markdown == "Why." and page_header.in_short([{"claims": []}, fragment.data]) == "\n\n**In short.** Yes.\n"
     assert discussion("any", it_holds=False).data["in_short"].endswith("another outcome of *it_holds*.")
@@ -105,7 +105,7 @@ def test_a_condition_follows_the_interval_or_the_means(text, moved):
 
 def test_a_paragraph_of_another_outcome_names_the_condition_that_failed(monkeypatch):
     paragraph = {"rests_on": {}, "when": "low > high and high > low", "text": "Why.\n"}
-    monkeypatch.setattr("helpers.pages.discussion.paragraphs", lambda: {"any": [paragraph]})
+    monkeypatch.setattr("helpers.pages.claims.paragraphs", lambda: {"any": [paragraph]})
     assert discussion("any", None, "RR@10", **SYSTEMS).markdown.endswith("another outcome of *low > high*.")
     other = SYSTEMS | {"low": SYSTEMS["high"], "high": SYSTEMS["low"]}
     assert "another outcome of *high > low*" in discussion("any", None, "RR@10", **other).markdown

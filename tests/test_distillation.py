@@ -12,8 +12,8 @@ from helpers.errors import BadInput
 from helpers.networks import backbone
 from helpers.reranking.distillation_trainer import AttentionScores, DistillationTrainer
 from helpers.reranking.losses import attention, hidden, matched_layers, projection, soft
+from helpers.systems.recipe import Student
 from helpers.systems.rerankers import ListwiseReranker, WarmUp
-from helpers.systems.student import Student
 from toys import bert
 
 

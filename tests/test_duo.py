@@ -14,8 +14,7 @@ from helpers.data.windows import doc_of, pair_ids
 from helpers.encoders import bi_encoder as module
 from helpers.reranking.duo import DUOS, compared, duo_groups, duo_scores, in_pairs, order_by
 from helpers.reranking.losses import total
-from helpers.systems.pairwise_reranker import PairwiseReranker, duobert
-from helpers.systems.recipe import recipe
+from helpers.systems.recipe import PairwiseReranker, duobert, recipe
 from helpers.systems.testbed import Testbed
 from toys import qrels_of, run_of
 

@@ -3,8 +3,8 @@ from dataclasses import replace
 import pytest
 
 from helpers.evaluation import published
-from helpers.pages.compare import beside_published, seeds_text
 from helpers.pages.fragments import Fragment
+from helpers.pages.results import beside_published, seeds_text
 from helpers.systems.evaluated import together, values_of
 from toys import of_values
 

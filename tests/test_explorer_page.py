@@ -12,7 +12,7 @@ from helpers import paths
 from helpers.data.collection_base import Text
 from helpers.pages import explorer
 from helpers.retrieval.bm25 import K1, B
-from helpers.systems.reranking_experiment import RerankingExperiment
+from helpers.systems.evaluated import RerankingExperiment
 from helpers.systems.testbed import Testbed
 from test_explorer import HOSTILE, RUNS, Texts, bed_of, systems_of
 

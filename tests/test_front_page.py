@@ -10,7 +10,7 @@ import pytest
 from helpers import paths
 from helpers.evaluation import published, verdicts
 from helpers.evaluation.significance import Interval
-from helpers.pages import claims, discussion
+from helpers.pages import claims
 from press import findings_picture, front_page, generated
 
 MEAN, MAX = "bert-mean-beats-bm25", "bert-max-beats-bm25"
@@ -72,7 +72,7 @@ def test_the_cards_and_sentences_name_claims_and_comparisons_that_their_chapters
     for own in read["sentences"]:
         assert set(re.findall(r"{(\w+)}", own["text"])) == set(own["numbers"])
     for card in written:
-        whens = [paragraph.get("when", "") for paragraph in discussion.paragraphs()[card["chapter"]]]
+        whens = [paragraph.get("when", "") for paragraph in claims.paragraphs()[card["chapter"]]]
         for name in {*card["rests_on"], *card["shown"]}:
             assert name in claims.load() or any(set(re.findall(r"\w+", name.partition(" in ")[0])) <= set(
                 re.findall(r"\w+", when)) for when in whens), name

@@ -9,10 +9,9 @@ import pytest
 
 from helpers.evaluation.identity import by_query, identity_gap, without_rivals
 from helpers.evaluation.significance import TrainingNoise, paired
-from helpers.pages.identity import identity_table, knows_articles
-from helpers.systems.evaluated import Evaluation, trainings
+from helpers.pages.training import identity_table, knows_articles
+from helpers.systems.evaluated import Evaluation, RerankingExperiment, trainings
 from helpers.systems.recipe import recipe
-from helpers.systems.reranking_experiment import RerankingExperiment
 from helpers.systems.testbed import Testbed
 from helpers.systems.zero_shot import ZERO_SHOT
 from tables import cells
@@ -27,7 +26,7 @@ QRELS = qrels_of(q1={"c1": 3}, q2={"t2": 1})
 @pytest.fixture
 def bed(monkeypatch):
     """One query, answered by c1, of a collection that is split by article."""
-    monkeypatch.setattr("helpers.pages.identity.splits_of", lambda collection: SPLITS)
+    monkeypatch.setattr("helpers.pages.training.splits_of", lambda collection: SPLITS)
     made = Bed(q1="c1")
     made.source, made.splits = SimpleNamespace(split_by_article=True), ("test",)
     return made

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 from helpers import paths
-from helpers.costs import measurements, timing
-from helpers.costs.measurements import Measurements, busy, chosen, exponent, per_item
-from helpers.costs.timing import always, interleave, ratio, spread
+from helpers.costs import timing
+from helpers.costs.timing import Measurements, always, busy, chosen, exponent, interleave, per_item, ratio, spread
 from helpers.errors import BadInput
 from helpers.networks.backbone import encoder_flops
 
@@ -123,16 +122,16 @@ def test_a_file_that_holds_no_measurements_is_refused(here, text):
     file = paths.BENCH / "a.json"
     file.write_text(text)
     with pytest.raises(BadInput):
-        measurements.read(file)
+        timing.read(file)
     assert file.read_text() == text
 
 
 def test_the_latest_measurements_come_first(here):
-    assert measurements.all_machines() == []
+    assert timing.all_machines() == []
     for name, date in (("old", "2026-01-01"), ("new", "2026-03-01"), ("middle", "2026-02-01")):
         sections = {"a": {"measured": date}, "b": {"measured": "2025"}}
         (paths.BENCH / f"{name}.json").write_text(json.dumps({"machine": {}, "sections": sections}))
-    assert [one.name for one in measurements.all_machines()] == ["new", "middle", "old"]
+    assert [one.name for one in timing.all_machines()] == ["new", "middle", "old"]
 
 
 # ---- what a file says ----
@@ -142,14 +141,14 @@ def measured(**sections):
 
 
 SECTION = {"small": False, "items": 10, "contenders": {
-    measurements.OURS: {"seconds": [8.0, 10.0]}, measurements.CROSS_ENCODER: {"seconds": [32.0, 60.0]}}}
+    timing.OURS: {"seconds": [8.0, 10.0]}, timing.CROSS_ENCODER: {"seconds": [32.0, 60.0]}}}
 
 
 def test_a_rate_is_that_of_an_item_or_a_real_token_and_ratios_are_taken_within_each_round():
-    assert per_item(SECTION, measurements.OURS) == [0.8, 1.0]
-    training = {**SECTION, "steps": 2, "tokens": {measurements.OURS: {"real": 4, "padded": 8}}}
-    assert per_item(training, measurements.OURS) == [2.0, 2.5]
-    interval = measured(rerank=SECTION).against_ours("rerank", measurements.CROSS_ENCODER)
+    assert per_item(SECTION, timing.OURS) == [0.8, 1.0]
+    training = {**SECTION, "steps": 2, "tokens": {timing.OURS: {"real": 4, "padded": 8}}}
+    assert per_item(training, timing.OURS) == [2.0, 2.5]
+    interval = measured(rerank=SECTION).against_ours("rerank", timing.CROSS_ENCODER)
     assert (interval.median, interval.low, interval.high) == (5.0, 4.0, 6.0)
 
 

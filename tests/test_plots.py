@@ -11,7 +11,7 @@ import pytest
 from matplotlib.text import Text
 
 from helpers.evaluation.significance import Interval
-from helpers.pages import figures, plots, scatter
+from helpers.pages import figures, plots
 from helpers.pages.figures import DIFFERENT, SAME, pair_matrix
 
 QUERIES = [f"q{n}" for n in range(6)]
@@ -47,7 +47,7 @@ def hostile():
 def points():
     frame = pd.DataFrame({"rate": [1250.0, 0.41, 24.3], "RR@10": [0.5, 0.6, 0.55], "of": ["a", "a", "b"]},
                          index=["small", "large", "& middle"])
-    return scatter.points(frame, "rate", "RR@10", "Models.", log=True, line="of")
+    return plots.points(frame, "rate", "RR@10", "Models.", log=True, line="of")
 
 
 ALL = {plot.__name__: plot for plot in (heatmap, curves, forest, groups, hostile, points)}
@@ -107,7 +107,7 @@ def test_names_of_points_in_one_place_keep_apart_from_each_other_and_from_every_
     names = ["left", "beside", *(f"size {n}" for n in range(6))]
     crowd = pd.DataFrame({"x": [0.0, 0.05] + [1.0] * 6, "y": [0.5] * 8}, index=names)
     axis.plot(crowd["x"], crowd["y"], "o")
-    scatter.name_points(figure, axis, crowd)
+    plots.name_points(figure, axis, crowd)
     figure.draw_without_rendering()
     boxes = [Text.get_window_extent(text) for text in axis.texts]  # without their lines
     assert not any(one.overlaps(other) for one, other in combinations(boxes, 2))
@@ -116,8 +116,8 @@ def test_names_of_points_in_one_place_keep_apart_from_each_other_and_from_every_
 
 
 def test_published_places_are_hollow_and_each_kind_has_its_own_base():
-    text = text_of(scatter.beside({"large": (10.0, 0.7), "small": (40.0, 0.6)}, {"big": (2.0, 0.3), "tiny": (4.0, 0.25)},
-                                  ("large", "big"), "times", "less", "Both.").html)
+    text = text_of(plots.beside_printed({"large": (10.0, 0.7), "small": (40.0, 0.6)},
+                                  {"big": (2.0, 0.3), "tiny": (4.0, 0.25)}, ("large", "big"), "times", "less", "Both.").html)
     assert "small: less -0.100 at 4" in text and "tiny: less -0.050 at 2" in text and "big: less 0.000 at 1" in text
 
 
@@ -140,7 +140,7 @@ def many(number):
     lambda lines: plots.curves(lines, "x", "y", "C."),
     lambda lines: plots.seed_curves({name: pd.DataFrame({1: own, 2: own + 0.1}) for name, own in lines.items()}, "x", "y", "C."),
     lambda lines: plots.means_by_group(pd.DataFrame(lines), pd.Series(["a", "b"], index=[1, 2]), "y", "C."),
-    lambda lines: scatter.points(pd.DataFrame({"x": [1.0] * len(lines), "y": 1.0, "of": [*lines]}, index=["p"] * len(lines)),
+    lambda lines: plots.points(pd.DataFrame({"x": [1.0] * len(lines), "y": 1.0, "of": [*lines]}, index=["p"] * len(lines)),
                                  "x", "y", "C.", of="of")])
 def test_at_most_four_lines_have_a_colour_and_a_name(plot):
     assert sum(word.startswith("line") for word in words(plot(many(3)).html)) == 3

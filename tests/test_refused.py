@@ -14,9 +14,8 @@ from helpers.data.windows import windows
 from helpers.encoders.bi_encoder import LOSSES
 from helpers.encoders.nearest_neighbours import compressed
 from helpers.errors import BadInput
-from helpers.evaluation.all_pairs import all_pairs
 from helpers.evaluation.measures import per_query
-from helpers.evaluation.significance import mean_interval, paired, unpaired
+from helpers.evaluation.significance import all_pairs, mean_interval, paired, unpaired
 from helpers.evaluation.verdicts import judge
 from helpers.networks import backbone
 from helpers.networks.backbone import parse_architecture
@@ -24,7 +23,7 @@ from helpers.networks.fine_tuning import RankerTraining
 from helpers.networks.longformer import converted
 from helpers.networks.narrowing import narrowed
 from helpers.pages import carried, encoders, explorer, readiness, stages
-from helpers.pages.discussion import failed
+from helpers.pages.claims import failed
 from helpers.pretraining.heads import Condenser
 from helpers.registry import call
 from helpers.reranking import listwise, parade
@@ -36,13 +35,11 @@ from helpers.retrieval.feedback import expanded_texts
 from helpers.retrieval.fusion import weighted_sum
 from helpers.steps import cluster, rebuild, recipe, registry
 from helpers.systems.bi_encoder import BiEncoder, DistilledEncoder
-from helpers.systems.evaluated import together
+from helpers.systems.evaluated import RerankingExperiment, together
 from helpers.systems.first_stages import first_stages
-from helpers.systems.recipe import document_reader
+from helpers.systems.recipe import Student, document_reader
 from helpers.systems.rerankers import ListwiseReranker, PointwiseReranker
-from helpers.systems.reranking_experiment import RerankingExperiment
 from helpers.systems.starting_points import START, starting_weights
-from helpers.systems.student import Student
 from helpers.systems.testbed import SplitTestbed, Testbed
 from press import repository
 from toys import bert, of_values, qrels_of, run_of

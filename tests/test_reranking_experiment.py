@@ -4,9 +4,8 @@ import pandas as pd
 import pytest
 
 from helpers.reranking.aggregation import AGGREGATIONS
-from helpers.systems.evaluated import evaluate, evaluate_seeds
-from helpers.systems.reranking_experiment import MEASURES, RerankingExperiment
-from helpers.systems.student import Student
+from helpers.systems.evaluated import MEASURES, RerankingExperiment, evaluate, evaluate_seeds
+from helpers.systems.recipe import Student
 from helpers.systems.zero_shot import ZeroShotReranker, zero_shot_in
 from toys import Bed, Value, run_of
 

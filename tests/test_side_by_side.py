@@ -13,7 +13,7 @@ import pytest
 
 from helpers.errors import BadInput
 from helpers.networks.callbacks import Progress
-from helpers.steps import numerics, processes
+from helpers.steps import computation, numerics
 from press import execute, side_by_side, terminal
 
 # ---- side by side ----
@@ -27,7 +27,8 @@ def chapters(monkeypatch):
     def run(name, tell=None):
         if tell is not None:
             tell(f"{name}: cell 1, step 2, loss 0.5")
-        noted.ran.append((name, tell is None, os.environ.get("OMP_NUM_THREADS"), numerics.cores(), processes.TURNS in os.environ))
+        noted.ran.append((name, tell is None, os.environ.get("OMP_NUM_THREADS"), numerics.cores(),
+                          computation.TURNS in os.environ))
         if name in ("left", "right"):
             both.wait()  # breaks unless both run at once
         if name in noted.broken:
@@ -82,8 +83,8 @@ def test_room_is_a_core_and_memory(monkeypatch):
 
 OTHER = """
 import sys
-from helpers.steps import processes
-with processes.turn(alone={alone}):
+from helpers.steps import computation
+with computation.turn(alone={alone}):
     print("in", flush=True)
     sys.stdin.readline()
 """
@@ -92,7 +93,7 @@ with processes.turn(alone={alone}):
 @pytest.fixture
 def other(tmp_path, monkeypatch):
     """Start another process, which says when it is in and stays until its input ends."""
-    monkeypatch.setenv(processes.TURNS, str(tmp_path))
+    monkeypatch.setenv(computation.TURNS, str(tmp_path))
     started = []
 
     def start(alone):
@@ -128,11 +129,11 @@ def test_who_measures_waits_until_the_others_are_out_and_lets_nobody_in(other):
 
 
 def test_a_step_within_a_measurement_asks_nobody_and_the_next_one_does(other):
-    with processes.turn(alone=True):
-        with processes.turn(alone=False):
-            assert processes.TURNS not in os.environ  # nor does what is started within
+    with computation.turn(alone=True):
+        with computation.turn(alone=False):
+            assert computation.TURNS not in os.environ  # nor does what is started within
         assert is_in(other(alone=True), 20)
-    assert processes.TURNS in os.environ
+    assert computation.TURNS in os.environ
 
 
 # ---- progress ----

@@ -7,7 +7,7 @@ from helpers.data import stsb
 from helpers.errors import BadInput
 from helpers.evaluation import published
 from helpers.networks.fine_tuning import Schedule
-from helpers.systems import starting_points, tasks
+from helpers.systems import starting_points
 from helpers.systems.starting_points import BLIND, CONDENSER, EMBEDDED, MASKED, MLM, PRETRAININGS, START, Pretraining, branches
 from press import chapters
 
@@ -81,16 +81,16 @@ def test_dense_encoders_read_passages_where_there_are_any():
 # ---- sentences ----
 
 def test_the_pairs_to_train_on_are_counted():
-    assert tasks.training_pairs("almanac") == 400  # two thirds of six hundred
-    assert tasks.training_pairs("data/stsb") == 5749
+    assert starting_points.training_pairs("almanac") == 400  # two thirds of six hundred
+    assert starting_points.training_pairs("data/stsb") == 5749
 
 
 def test_pairs_of_the_almanac_are_cross_validated(monkeypatch):
     asked = []
-    monkeypatch.setattr(tasks, "rank_correlations", lambda predictions, truth: asked.append(predictions) or "step")
-    monkeypatch.setattr(tasks, "correlations", lambda step: {name: name for name in asked[0]})
+    monkeypatch.setattr(starting_points, "rank_correlations", lambda predictions, truth: asked.append(predictions) or "step")
+    monkeypatch.setattr(starting_points, "correlations", lambda step: {name: name for name in asked[0]})
     starts = starting_points.starting_weights([START], "study", "almanac[:9]", "packaged:0,1", [1, 2])
-    systems, known = tasks.similarity("almanac", starts, "packaged:0,1", [8], Schedule(steps=4))
+    systems, known = starting_points.similarity("almanac", starts, "packaged:0,1", [8], Schedule(steps=4))
     folds = asked[0][systems[START, 8]][0]
     assert [step.arguments["test"].arguments["number"] for step in folds] == [0, 1, 2] and folds[0].arguments["steps"] == 4
     untrained = asked[0]["zero-shot MiniLM (layers 0,1)"]

@@ -11,8 +11,7 @@ import yaml
 import independent_verdicts
 from bench import verdicts as simulation
 from helpers.evaluation import hierarchical, verdicts
-from helpers.evaluation.all_pairs import holm
-from helpers.evaluation.significance import Interval, Paired
+from helpers.evaluation.significance import Interval, Paired, holm
 from helpers.evaluation.verdicts import AGREES, DISAGREES, HIGHER, OPEN, SMALL, UNTESTED, WORDS, Verdict, judge
 from helpers.pages import claims
 from helpers.pages.claims import evidence

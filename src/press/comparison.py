@@ -8,8 +8,8 @@ import pandas as pd
 
 from helpers.evaluation.significance import paired
 from helpers.pages import carried
-from helpers.pages.compare import difference_cell
 from helpers.pages.fragments import badge, count, one_line, p_value, plain, table
+from helpers.pages.results import difference_cell
 from press import chapters, execute, variants
 from press.page_header import code
 

@@ -10,7 +10,7 @@ from helpers.evaluation import published
 from helpers.evaluation.significance import Interval
 from helpers.evaluation.verdicts import UNTESTED, WORDS
 from helpers.pages import claims
-from helpers.pages.discussion import HIGHER, LOWER, OPEN
+from helpers.pages.claims import HIGHER, LOWER, UNCLEAR
 from helpers.pages.fragments import Html, badge, cell, signed, with_ends
 from press import chapters
 from press.edited import filled
@@ -93,7 +93,7 @@ class Outcomes:
     def words(self, name: str, chapter: str) -> set[str]:
         """What can be said of a claim, its word and its side, or of a comparison, its side; nothing of what was not measured."""
         measured = self.effect(name, chapter)
-        side = set() if measured is None else {HIGHER if measured.low > 0 else LOWER if measured.high < 0 else OPEN}
+        side = set() if measured is None else {HIGHER if measured.low > 0 else LOWER if measured.high < 0 else UNCLEAR}
         return side | ({self._tested.get(name, UNRUN)["verdict"]} if name in claims.load() else set())
 
     def effect(self, name: str, chapter: str) -> Interval | None:

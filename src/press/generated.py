@@ -13,14 +13,14 @@ from typing import Any
 import yaml
 
 from helpers import paths
-from helpers.costs import measurements
+from helpers.costs import timing
 from helpers.errors import BadInput
 from helpers.evaluation import published, verdicts
 from helpers.evaluation.significance import Interval
 from helpers.evaluation.verdicts import AGREES, DISAGREES, OPEN, SMALL, UNTESTED
 from helpers.pages import claims, page
-from helpers.pages.compare import verdict_badge
 from helpers.pages.fragments import Html, badge, cell, count, details, marked, plain, table, with_ends
+from helpers.pages.results import verdict_badge
 from press import chapters, cite, comparison, execute, front_page, launch, repository
 from press.edited import filled
 
@@ -274,10 +274,10 @@ def cite_page() -> str:
 
 def calibration_page() -> str:
     """How often verdicts are wrong in simulated experiments, a row for each; without a simulation it says how to make one."""
-    file, rows = measurements.no_machines("verdicts"), []
+    file, rows = timing.no_machines("verdicts"), []
     if not file.exists():
         return "# How far verdicts can be trusted\n\nNot simulated yet: `python -m bench --only verdicts` does it.\n"
-    simulated = measurements.read(file)["sections"]["verdicts"]
+    simulated = timing.read(file)["sections"]["verdicts"]
     for line in simulated["rows"]:
         seeds = [f"{number} seed{'s' * (number > 1)}" if number else "nothing trained" for number in line["seeds"]]
         told = [" and ".join(dict.fromkeys(seeds) if not any(line["seeds"]) else seeds) + ", paired" * line["paired"],

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from helpers.costs import measurements
+from helpers.costs import timing
 from helpers.data import stsb
 from helpers.data.collection import open_collection
 from helpers.data.elsewhere import File
@@ -32,7 +32,7 @@ OPENERS: dict[str, Callable[[str], Any]] = {name: opener for opener, names in (
     (lambda name: name in first_stages.STAGES or (backbone.resolve(name) if first_stages.is_given(name) else File(name)),
      "first_stage stages dense"),
     (_code, "codes"),
-    (lambda name: measurements.chosen(measurements.all_machines(), name), "machine"),
+    (lambda name: timing.chosen(timing.all_machines(), name), "machine"),
     (measures.parse, "fusion.measure"),
     (lambda name: name == "almanac" or stsb.pairs(name, "test").recipe(), "similarity.pairs")) for name in names.split()}
 

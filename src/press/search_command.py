@@ -18,10 +18,9 @@ from helpers.pages.fragments import interval, p_value, plain, with_ends
 from helpers.pages.page import NOT_ALL
 from helpers.reranking.aggregation import reranked
 from helpers.retrieval.bm25 import K1, B
-from helpers.systems.evaluated import Evaluation, evaluate
+from helpers.systems.evaluated import Evaluation, Scorer, evaluate
 from helpers.systems.first_stages import GivenFirstStage
 from helpers.systems.pipeline import Feedback, Pipeline
-from helpers.systems.reranking_experiment import Scorer
 from helpers.systems.testbed import SearchTestbed
 from helpers.systems.zero_shot import GivenReranker
 from press.rerankers import RERANKERS, named

@@ -1,4 +1,4 @@
-"""All chapters of a book, as many at once as the machine has room for, with one thread each; see `helpers.steps.processes`."""
+"""All chapters of a book, as many at once as the machine has room for, with one thread each; see `helpers.steps.computation`."""
 
 import os
 import sys
@@ -13,7 +13,7 @@ import psutil
 from tqdm import tqdm
 
 from helpers.errors import BadInput
-from helpers.steps import cluster, numerics, processes
+from helpers.steps import cluster, computation, numerics
 from press import execute, forked_kernels, terminal
 from press.variants import PageRequest
 
@@ -38,7 +38,7 @@ def run_all(names: Sequence[str], profile: str) -> Iterator[tuple[str, float | N
     at_once = kernels(len(stale))
     if at_once > 1:
         with (tempfile.TemporaryDirectory(prefix="turns-") as folder, forked_kernels.available(),
-              patch.dict(os.environ, {processes.TURNS: folder, **dict.fromkeys(THREADS, "1")})):
+              patch.dict(os.environ, {computation.TURNS: folder, **dict.fromkeys(THREADS, "1")})):
             yield from _together(stale, at_once)
     else:
         yield from ((name, _seconds(page)) for name, page in stale.items())

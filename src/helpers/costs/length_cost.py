@@ -9,8 +9,7 @@ import sys
 from functools import partial
 from typing import Any
 
-from helpers.costs.peak_memory import peak, reset_peak, resident
-from helpers.costs.step_cost import random_ids
+from helpers.costs.encoder_cost import peak, random_ids, reset_peak, resident
 from helpers.costs.timing import always, in_new_process, interleave
 from helpers.networks.backbone import Backbone, configuration, resolve
 from helpers.networks.inference import ready

@@ -1,4 +1,5 @@
-"""Comparisons of two systems: differences with intervals, the studies' paired t-test, permutation tests, what could be seen.
+"""Comparisons of two systems: differences with intervals, the studies' paired t-test, permutation tests, what could
+be seen; and of all pairs of systems, for a matrix.
 
 A difference of means has noise of two kinds. Other queries would change it: that is resampled. Another training of the same
 recipe would change it, too: `TrainingNoise` says by how much, see `helpers.evaluation.hierarchical`.
@@ -13,9 +14,10 @@ import pickle
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import special  # scipy.stats takes a third of a second, on every page
 
@@ -254,3 +256,45 @@ def training_draws(noise: TrainingNoise | Sequence[TrainingNoise], pairs: int, s
     noises = [noise] * pairs if isinstance(noise, TrainingNoise) else noise
     return np.stack([np.sqrt(own.variance) * student(own.freedom, size, seed) if own.variance else np.zeros(size)
                      for own in noises], axis=1)
+
+
+ROUNDING = 1e-9  # sums of differences that are nearer than this are equal
+
+
+def all_pairs(values: pd.DataFrame) -> pd.DataFrame:
+    """Every pair of systems, the earlier compared with the later; ValueError for fewer than two systems or two queries.
+
+    The values have a row a query, a column a system. A row a pair comes back: first, second; difference, the 95 % interval of
+    that of the means; d, see `cohens_d`; p, of the permutation test; holm, the same corrected for all pairs.
+    """
+    names = list(values.columns)
+    if len(names) < 2 or len(values) < 2:
+        raise ValueError(f"at least two systems and two queries are wanted, got {len(names)} and {len(values)}")
+    moved = differences(values)
+    p_values = permutation_ps(moved)
+    columns: dict[str, Any] = {"difference": mean_intervals(moved), "d": [cohens_d(pair) for pair in moved.T],
+                               "p": p_values, "holm": holm(list(p_values))}
+    return pd.DataFrame(combinations(names, 2), columns=["first", "second"]).assign(**columns)
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Holm's step-down correction (1979): adjusted p-values in the given order."""
+    p = np.asarray(p_values, dtype=float)
+    order = np.argsort(p, kind="stable")
+    adjusted = np.empty(len(p))
+    adjusted[order] = np.maximum.accumulate(np.minimum(1.0, (len(p) - np.arange(len(p))) * p[order]))
+    return adjusted.tolist()
+
+
+def differences(values: pd.DataFrame) -> np.ndarray:
+    """The differences of every pair of columns, a row a query, the pairs in the order of `itertools.combinations`."""
+    table = values.to_numpy(dtype=float)
+    return np.column_stack([table[:, a] - table[:, b] for a, b in combinations(range(table.shape[1]), 2)])
+
+
+def cohens_d(moved: np.ndarray) -> float:
+    """The mean of paired differences in units of their standard deviation (Cohen 1988, section 2.3.5); 0 for equal systems."""
+    mean, spread = float(moved.mean()), float(moved.std(ddof=1))
+    if spread > ROUNDING:
+        return mean / spread
+    return 0.0 if abs(mean) < ROUNDING else math.copysign(math.inf, mean)

@@ -11,8 +11,8 @@ from helpers.data.runs import ranks
 from helpers.data.texts import Texts
 from helpers.evaluation.measures import first_relevant_rank
 from helpers.pages import page, training
-from helpers.pages.compare import beside_published
 from helpers.pages.fragments import Fragment, Html, badge, cell, count, explored, plain, table
+from helpers.pages.results import beside_published
 from helpers.systems.evaluated import Systems
 from helpers.systems.recipe import DocumentReader
 from helpers.systems.testbed import Testbed

@@ -13,13 +13,13 @@ from helpers.evaluation import published
 from helpers.evaluation.verdicts import model_name
 from helpers.networks import backbone
 from helpers.pages import page
-from helpers.pages.compare import with_interval
 from helpers.pages.fragments import Fragment, Html, count, linked, plain
+from helpers.pages.results import with_interval
 from helpers.pages.training import STUDY
 from helpers.retrieval.bm25 import K1, B
 from helpers.steps import Step, ledger, numerics
+from helpers.systems.evaluated import RerankingExperiment
 from helpers.systems.rerankers import ListwiseReranker
-from helpers.systems.reranking_experiment import RerankingExperiment
 
 TABLE = "5.5"  # of the study's sizes
 

@@ -14,9 +14,8 @@ from helpers.errors import BadInput
 from helpers.evaluation import published
 from helpers.evaluation.significance import Paired
 from helpers.pages import page, plots, training
-from helpers.pages.compare import above, mean_link, table_value
 from helpers.pages.fragments import Fragment, count, plain
-from helpers.pages.results import Results, differences
+from helpers.pages.results import Results, above, differences, mean_link, table_value
 from helpers.systems.evaluated import Evaluation, Systems
 from helpers.systems.starting_points import BRANCHES, CONDENSER, CONTINUED, MLM, START, made
 

@@ -14,9 +14,8 @@ from helpers.pages.claims import load
 from helpers.pages.fragments import Fragment, count, plain
 from helpers.pages.results import Results
 from helpers.steps import Step
-from helpers.systems.evaluated import Evaluation, Systems, evaluate, evaluate_values, together
+from helpers.systems.evaluated import Evaluation, RerankingExperiment, Scorer, Systems, evaluate, evaluate_values, together
 from helpers.systems.first_stages import STAGES, FirstStages, is_given, on_all_queries, repbert
-from helpers.systems.reranking_experiment import RerankingExperiment, Scorer
 from helpers.systems.starting_points import chosen_start
 from helpers.systems.testbed import Testbed
 from helpers.systems.zero_shot import ZeroShotReranker

@@ -1,6 +1,14 @@
-"""Steps: their declaration, their recipe and key, where a value is, how it is made, and how a step is made again."""
+"""Steps: their declaration, their recipe and key, where a value is, how it is made, and how a step is made again.
+
+Turns: of chapters that run side by side, whoever measures time computes alone.
+
+A measurement begins when no other process is in the function of a step, and until it ends none begins one; what the cells of a
+notebook do besides goes on. Both are locks of the operating system on files in the folder that `BOOK_TURNS` names, so that a
+process which dies holds none; without that variable a process asks nobody.
+"""
 
 import contextlib
+import fcntl
 import functools
 import importlib
 import inspect
@@ -12,9 +20,31 @@ from typing import Any, get_type_hints
 
 from helpers import paths
 from helpers.errors import BadInput
-from helpers.steps import cluster, digests, ledger, numerics, processes, recipe, registry
+from helpers.steps import cluster, digests, ledger, numerics, recipe, registry
 from helpers.steps.recorded import Recorded
 from helpers.steps.store import Entry, Store
+
+TURNS = "BOOK_TURNS"
+
+
+@contextlib.contextmanager
+def turn(alone: bool) -> Iterator[None]:
+    """Compute within: with others, or `alone`. Who waits to be alone keeps the gate shut, so that nobody new comes in."""
+    folder = os.environ.pop(TURNS, "")  # a step within a step, and the processes that it starts, ask nobody
+    if not folder:
+        yield
+        return
+    lock = fcntl.LOCK_EX if alone else fcntl.LOCK_SH
+    try:
+        with open(Path(folder) / "room", "a") as room, open(Path(folder) / "gate", "a") as gate:
+            fcntl.flock(gate, lock)
+            fcntl.flock(room, lock)
+            if not alone:
+                fcntl.flock(gate, fcntl.LOCK_UN)
+            yield
+    finally:
+        os.environ[TURNS] = folder
+
 
 # of an input's manifest: enough to add up the cost of a lineage without the input itself
 SUMMARY = ("step", "key", "seconds", "finished", "numerics", "inputs")
@@ -112,7 +142,7 @@ class Step:
                     joined = [registry.FORMS[shard.manifest["form"]].load(shard.folder) for shard in shards]
                     value = self.definition.shards.join(joined, **extra)
                 else:
-                    with self._unchanging(), processes.turn(self.definition.timing):
+                    with self._unchanging(), turn(self.definition.timing):
                         value = self.definition.function(**resolved, **extra)
                 registry.FORMS[self.definition.form].save(value, folder)
                 spent = sum(shard.manifest["seconds"] for shard in shards)

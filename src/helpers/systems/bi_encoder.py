@@ -29,7 +29,7 @@ from helpers.networks.fine_tuning import Trained, training_log
 from helpers.reranking.groups import random_texts
 from helpers.retrieval.bm25 import K1, B
 from helpers.steps import Step
-from helpers.systems.reranking_experiment import Scorer
+from helpers.systems.evaluated import Scorer
 from helpers.systems.testbed import SplitTestbed, Testbed
 
 UNTRAINED, RANDOM = "none", "random"

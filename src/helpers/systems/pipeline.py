@@ -29,9 +29,9 @@ from helpers.retrieval.fusion import z_scored
 from helpers.retrieval.indexes import first_pieces_index
 from helpers.steps import Step
 from helpers.systems.bi_encoder import BiEncoder
+from helpers.systems.evaluated import Scorer
 from helpers.systems.first_stages import GivenFirstStage
 from helpers.systems.rerankers import WarmUp
-from helpers.systems.reranking_experiment import Scorer
 from helpers.systems.testbed import SearchTestbed, Testbed
 from helpers.systems.zero_shot import ZeroShotReranker
 

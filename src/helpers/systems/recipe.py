@@ -19,21 +19,42 @@ PARADE over the windows that a re-ranker has read (Steensland 2021, section 3.2.
     reader = recipe(unit="document")
     model = Parade(reader=reader, how="transformer")
     model.run(bed, run, candidates=20)                  # a step: the candidates in its order
+
+A distilled re-ranker: it starts as some layers of its teacher, and learns from the same texts and from what the teacher says.
+
+    student = Student(recipe(), layers=(0, 1, 2))
+    student.without("soft")                             # an ablation
+
+A pairwise re-ranker: it reads a query with two texts and says which is more relevant (Steensland 2021, section 3.1.2).
+
+    duo = duobert(recipe())                             # learns from what the pointwise model learns from
+    duo.probabilities(bed, run, first=10)               # a step: of all ordered pairs of the run's first ten
+
+The third stage: the first documents of a re-ranker, compared in pairs by a pairwise model (Steensland 2021, section 3.1.2).
+
+    stage = ThirdStage(trial, trial.second_stage(mono), duobert(mono).over_seeds([1, 2]), most=10)
+    stage.by("sum", first=5)                            # an evaluation: the first five in the order of the sum
 """
 
 import functools
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from helpers.data.collection import open_collection
 from helpers.data.windows import WHOLE
 from helpers.networks import backbone
+from helpers.networks.fine_tuning import RankerTraining, Trained
 from helpers.networks.longformer import lengthened, longformer_of
 from helpers.registry import Registry
 from helpers.reranking import parade
+from helpers.reranking.distillation import Distillation, distilled_cross_encoder
+from helpers.reranking.duo import duo_groups, in_pairs, pair_probabilities
 from helpers.reranking.listwise import ListwiseTraining
+from helpers.reranking.rerank import window_scores
 from helpers.steps import Step
-from helpers.systems.rerankers import ListwiseReranker, WarmUp
+from helpers.systems.evaluated import Evaluation, RerankingExperiment, evaluate, together
+from helpers.systems.rerankers import Listwise, ListwiseReranker, WarmUp
 from helpers.systems.testbed import OVERLAP, WORDS, Testbed
 
 LOSSES: Registry[dict[str, float]] = Registry("recipe's loss", {
@@ -202,3 +223,93 @@ class Parade:
     def run(self, bed: Testbed, run: Step, candidates: int) -> Step:
         """The run's top documents in its order."""
         return parade.parade_run(self.states(bed, run, candidates), self.model)
+
+
+@dataclass(frozen=True)
+class Student(Trained, Distillation):
+    """What decides a distilled cross-encoder (Simplified TinyBERT, Chen et al. 2021)."""
+
+    teacher: ListwiseReranker  # whose texts the student learns from, in batches of as many, with its schedule
+    learning_rate: float = 2e-4  # the peak; higher than its teacher's, for it begins further from its goal
+    start: Listwise | None = None  # what it starts as; by default some of its teacher's layers
+    seed: int | None = None  # of the order of its texts; by default the teacher's
+
+    def without(self, *parts: str) -> "Student":
+        """An ablation: the same with some losses left out, `soft`, `hard`, `hidden` or `attention`. TypeError for others."""
+        return replace(self, **dict.fromkeys(parts, 0.0))  # type: ignore[arg-type]
+
+    def judgments_alone(self) -> "Student":
+        """The control: the same start, texts and steps without a teacher."""
+        return self.without("soft", "hidden", "attention")
+
+    @property
+    def model(self) -> Step:
+        """The student's folder."""
+        t, held_out = self.teacher, self.teacher.held_out_seed
+        own = {"batch_size": t.batch_size * t.size, "learning_rate": self.learning_rate}
+        own |= {} if self.seed is None else {"seed": self.seed}
+        bed, settings = t.bed, t.settings(RankerTraining) | own
+        return distilled_cross_encoder(t.model, t.groups, bed.query_step, bed.store, bed.tokens(backbone.resolve(t.backbone)),
+                                       t.seed if held_out is None else held_out, None if self.start is None else self.start.model,
+                                       **settings, **self.settings(Distillation))
+
+    def scores(self, bed: Testbed, run: Step, candidates: int) -> Step:
+        """Every window of the run's top `candidates` documents with the student's probability of relevance."""
+        t = self.teacher
+        tokens = t.reading(bed).tokens(backbone.resolve(t.backbone))
+        return window_scores(self.model, run, bed.query_step, bed.store, tokens, candidates, t.max_length, t.query_length)
+
+
+SHARED = ("collection", "unit", "splits", "backbone", "taught_by", "queries", "start", "negatives", "negatives_from", "words",
+          "overlap")
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairwiseReranker(ListwiseReranker):
+    """Learns from a relevant text and each other of its group, in both orders."""
+
+    among_others: bool = False  # whether it learns from pairs of the others, too, as the teacher sees them, see `duo_groups`
+    size: int = 4  # texts of a group: the relevant one with three others, six ordered pairs
+    losses: dict[str, float] = field(default_factory=lambda: {"duo": 1.0})
+    learning_rate: float = 5e-5
+    max_length: int = 384  # tokens of query and both texts
+    query_length: int = 62  # as in the paper
+
+    @functools.cached_property
+    def groups(self) -> Step:
+        """The pairs that are learned from."""
+        return duo_groups(super().groups, ListwiseReranker.temperature if self.among_others else None)
+
+    def probabilities(self, bed: Testbed, run: Step, first: int) -> Step:
+        """All ordered pairs of the run's `first` texts, each read from its start."""
+        tokens = replace(bed, words=self.words, overlap=self.overlap).tokens(backbone.resolve(self.backbone))
+        return pair_probabilities(self.model, run, bed.query_step, bed.store, tokens, first, self.max_length, self.query_length)
+
+
+def duobert(mono: ListwiseReranker, among_others: bool = False, **settings: Any) -> PairwiseReranker:
+    """A pairwise model that goes on from the start of a pointwise one, and learns from the same judgments; with `among_others`
+    also from pairs of texts that are not relevant, of which the teacher says which is nearer."""
+    learned: dict[str, Any] = {"among_others": True, "losses": {"soft_bce": 1.0}, "temperature": 1.0} if among_others else {}
+    return PairwiseReranker(**{name: getattr(mono, name) for name in SHARED}, **learned, **settings)
+
+
+@dataclass(frozen=True)
+class ThirdStage:
+    """Pairs over the first documents of a run, over the seeds of a pairwise model; `most` are compared, so fewer cost nothing."""
+
+    trial: RerankingExperiment
+    run: Step
+    models: Sequence[PairwiseReranker]
+    most: int
+
+    @functools.cached_property
+    def pairs(self) -> list[Step]:
+        """For each model the step that compares."""
+        self.run.entry()  # what they reorder is recorded with the page
+        return [model.probabilities(self.trial.bed, self.run, self.most) for model in self.models]
+
+    def by(self, how: str, first: int, compared: int = 0, label: str = "") -> Evaluation:
+        """The run with its `first` documents in the order of an aggregation; of a sample each is `compared` with so many."""
+        name = label or f"monoBERT + duoBERT, {how}"
+        return together(name, [evaluate(name, in_pairs(pairs, self.run, how, first, compared), self.trial.bed,
+                                        self.trial.measures, pairs) for pairs in self.pairs])
