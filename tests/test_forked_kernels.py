@@ -16,7 +16,7 @@ import os, time
 if __name__ == "__main__":
     import nbformat
     from nbclient import NotebookClient
-    from press import forked_kernels
+    from press import side_by_side
 
     def run(*sources):
         cells = [nbformat.v4.new_code_cell(source) for source in sources]
@@ -24,7 +24,7 @@ if __name__ == "__main__":
         client.execute(cwd={folder!r}, env=dict(os.environ, WHO="forked"))
         return [cell.outputs[0]["text"].strip() for cell in cells if cell.outputs]
 
-    with forked_kernels.available():
+    with side_by_side.available():
         print(run("import os, sys; x = 1", "print(os.environ['WHO'], os.getcwd(), x)", "print('transformers' in sys.modules)",
                   "print(os.getpgid(0) == os.getpid())"))
         first, second = run("import os; print(os.getpid())") + run("import os; print(os.getpid())")

@@ -5,7 +5,7 @@ import pytest
 import page_numbers
 from dry_steps import write_page
 from helpers.errors import BadInput
-from press import chapters, forked_kernels
+from press import chapters, side_by_side
 
 VALUE = {"study": "s", "table": "1", "row": "a", "column": "MRR@10", "measure": "RR@10", "measured": 0.123456, "verdict": None}
 CLAIM = {"claim": "c", "evidence": "+0.1", "verdict": "agrees"}
@@ -39,7 +39,7 @@ def test_the_file_has_lines_of_every_chapter_that_measures():
 def test_pages_made_from_recorded_runs_show_these_numbers(places):
     """Of seeds and of lengths, whose kernels import the libraries once; `campaigns/page_numbers.py` compares every page."""
     places("CHAPTERS")
-    with forked_kernels.available():
+    with side_by_side.available():
         for chapter in ("seeds", "sequence_length"):
             made = list(page_numbers.lines_of_variant(chapter))
             assert page_numbers.differences(made, page_numbers.known(made[0].partition("\t")[0])) == []
