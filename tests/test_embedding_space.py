@@ -42,6 +42,14 @@ def test_similarities_by_hand(space):
     assert result.loc["q1", "above"] == pytest.approx((others < max(scores[0], scores[2])).mean())
 
 
+def test_what_is_as_similar_as_the_relevant_passage_is_not_below_it(tmp_path):
+    write_store(tmp_path, (Text(f"p{n}", "", "") for n in range(3)))
+    np.save(tmp_path / "passages.npy", np.array([[1.0], [1.0], [0.0]], np.float32))
+    np.save(tmp_path / "queries.npy", np.ones((1, 1), np.float32))
+    one = similarities.definition.function(tmp_path, tmp_path, tmp_path, QUERIES[:1], qrels_of(q1="p0"), 1)
+    assert one["above"].tolist() == [0.5]
+
+
 def test_a_map_has_a_query_and_a_passage_for_each_and_is_seeded(space):
     folder, *_ = space
     drawn = [tsne_map.definition.function(folder, folder, folder, QUERIES, QRELS, 1, 5, 20.0, seed) for seed in (1, 1, 2)]

@@ -86,6 +86,13 @@ def test_what_the_teacher_puts_above_the_relevant_text_is_no_negative(taught, id
     assert frame["label"].sum() == 1
 
 
+def test_what_the_teacher_scores_as_high_as_the_relevant_text_may_be_a_negative(folder, store, tmp_path):
+    np.save(tmp_path / "passages.npy", np.array([[0.5], [0.5], [0.1], [0.2]], dtype=np.float32))
+    np.save(tmp_path / "queries.npy", np.ones((3, 1), dtype=np.float32))
+    frame = labelled(folder, WHOLE, [run_of(q1=["d1", "d2"])], 2, embeddings=[tmp_path, tmp_path])
+    assert frame["window_id"].tolist() == ["d1#0", "d2#0"]
+
+
 def test_of_a_text_with_several_windows_any_may_be_drawn(folder, store):
     drawn = {labelled(folder, 6, [run_of(q1=["d1", "d2"])], 2, seed)["window_id"][0] for seed in range(20)}
     assert drawn > {"d1#0", "d1#1"}
@@ -220,6 +227,13 @@ def test_a_frozen_body_keeps_its_dropout_in_training(dropout, alike):
     assert not states[0].requires_grad  # frozen all the same
     model.eval()
     assert torch.equal(body(**inputs).last_hidden_state, body(**inputs).last_hidden_state)
+
+
+@pytest.mark.parametrize("queries, wanted, count", [(5, 3, 1), (19, 5, 1), (20, 5, 2), (100, 5, 5)])
+def test_a_tenth_of_the_queries_is_held_out_at_most_and_one_at_least(queries, wanted, count):
+    held = groups.held_out(queries, wanted, 1)
+    assert len(held) == count
+    assert set(held) <= set(range(queries)) and held.tolist() == sorted(set(held))
 
 
 def test_seeds_share_the_queries_that_are_held_out():
