@@ -120,8 +120,8 @@ def study_page(study: str, data: list[dict[str, Any]]) -> str:
             Html(front_page.link(claim, tested, "../")), claims.published_evidence(claim), shown,
             verdict_badge(line["verdict"], line.get("control"))])
     seen = [line["pair"]["detectable"] for claim, line in known if line["verdict"] != UNTESTED and not claim.unit]
-    sees = (f"Half of its tests would find a true difference of {plain(median(seen))}, or a smaller one, four times in five."
-            if seen else "")
+    sees = (f"Half of its tests would find a true difference of {plain(median(seen))} in the claim's measure, or a smaller one, "
+            f"four times in five. {about.get('judged', '')}" if seen else "")
     return filled("study.md", study=name, title=title, cite=study, asked=about["asked"], how=about["how"], sees=sees,
                 tested=table(f"Claims of {name}", claims.HEADER, rows, numeric_from=9).text if rows else (
                     "None of its claims could be tested here; the reasons stand below."),
