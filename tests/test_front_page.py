@@ -85,7 +85,7 @@ def test_a_study_has_a_page_with_its_question_its_verdicts_and_what_was_left():
     assert "**It asked.** Does BERT" in found and "BERT-Max ranks better than BM25" in found
     assert front_page.published_effect(claims.load()["first-stages-converge-at-depth"]) == pytest.approx(0.082)  # .087 - .005
     assert "BERT-Mean ranks better than BM25" in left and "5.0 core hours, or 3 min of a GPU" in left and "lacks seeds" in left
-    assert "difference of 0.062, or a smaller one, four times in five" in found
+    assert "difference of 0.062 in the claim's measure, or a smaller one, four times in five" in found
     assert set(paths.listed(paths.PUBLISHED / "studies.yaml")) == set(published.STUDIES)
 
 
