@@ -171,14 +171,16 @@ def test_search_is_numpys_brute_force(depth, block, monkeypatch):
     assert np.allclose(np.take_along_axis(scores, order, 1), -np.sort(-products, axis=1)[:, :depth], atol=1e-5)
 
 
-@pytest.mark.parametrize("block", [1_000, 30])
-def test_all_that_ties_with_the_last_is_found(block, monkeypatch):
+@pytest.mark.parametrize("block, nearer", [(1_000, 0), (30, 0), (1_000, 4)])
+def test_all_that_ties_with_the_last_is_found(block, nearer, monkeypatch):
     monkeypatch.setattr(nn, "BLOCK", block)
     random = np.random.default_rng(2)
     passages = random.normal(size=(100, 48)).astype(np.float32)
     passages[10:90] = passages[10]  # eighty copies, more than are asked for at first
+    passages[:nearer] = 2 * passages[10]
     queries = passages[[10]] + 0.01
     places, scores = nn.search(passages, queries, 5)
+    assert set(range(nearer)) <= set(places[0].tolist())
     assert set(range(10, 90)) <= set(places[0].tolist())
     assert len(set(scores[0, np.isin(places[0], np.arange(10, 90))].tolist())) == 1  # and no copy scores better by rounding
 

@@ -1,6 +1,11 @@
-"""Networks: batches, padding, poolings, attention of [CLS]."""
+"""Networks: batches, padding, poolings, attention of [CLS]. Encoders: their architectures and names. On what kind of arithmetic a
+network runs."""
 
+import os
 import shutil
+import subprocess
+import sys
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -9,11 +14,17 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from helpers.costs.speed import grouped_order, padded, padding
-from helpers.networks import inference
-from helpers.networks.backbone import Backbone, resolve
+from helpers.errors import BadInput
+from helpers.evaluation import published
+from helpers.networks import backbone, fine_tuning, inference
+from helpers.networks.backbone import Backbone, build, name_of, parse_architecture, resolve
 from helpers.networks.encoder import normalised, pool
 from helpers.networks.inference import batches, run_batches
+from helpers.pages import encoders
+from helpers.pages.encoders import CHECKPOINTS
 from helpers.pretraining import training as module
+from helpers.steps import numerics
+from helpers.systems.bi_encoder import BiEncoder
 
 # ---- batches ----
 
@@ -133,3 +144,146 @@ def test_of_a_network_whose_first_layer_asks_for_nothing_all_tokens_get_the_same
         texts.value(), bed.store.value(), bed.tokens(encoder).value(), even, sample=6, max_length=12, seed=1)
     assert found["entropy"][0] == pytest.approx(1, abs=1e-6) and max(found["entropy"][1:]) < 1
     assert found["words"][0] == pytest.approx(10 / 12) and len(found["words"]) == len(found["entropy"]) > 1
+
+
+ROWS = {name: checkpoint for checkpoint, name in CHECKPOINTS.items()}
+
+POOLER = 768 * 768 + 768
+PARAMETERS = {  # of the checkpoints' encoders, as they are published, less the pooler of those that have one
+    "BERT": 109_482_240 - POOLER, "RoBERTa": 124_645_632 - POOLER, "ALBERT": 11_683_584 - POOLER, "DistilBERT": 66_362_880,
+    "ELECTRA": 108_891_648}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name, expected", PARAMETERS.items())
+def test_a_base_size_has_the_parameters_of_its_checkpoint(name, expected):
+    with torch.device("meta"):  # without memory for its weights
+        assert build(name).num_parameters() == expected
+
+
+def test_a_spec_is_an_architecture_or_a_backbone():
+    assert parse_architecture("BERT") == "BERT"
+    assert parse_architecture("ELECTRA/4/256/4") == "ELECTRA/4/256/4"
+    assert isinstance(parse_architecture("packaged:0"), Backbone)
+    assert (name_of(parse_architecture("packaged:0")), name_of("BERT")) == ("packaged:0", "BERT")
+
+
+BASE = BiEncoder(queries=1500, data_seed=1)
+
+
+@pytest.mark.parametrize("spec, name", [
+    ("packaged", "MiniLM"), ("packaged:0,1,2", "MiniLM (layers 0,1,2)"), ("hub:bert-base-uncased@86b5e09", "BERT"),
+    ("hub:someone/other-model@v1", "other-model"), ("/models/mine/", "mine")])
+def test_a_backbone_has_the_studys_name_or_its_own(spec, name):
+    assert encoders.label(spec) == name
+
+
+def test_every_row_of_the_study_can_be_measured_by_a_checkpoint():
+    named = {f"{encoders.label(f'hub:x/{checkpoint}@main')} / {pooling}"
+             for checkpoint in encoders.CHECKPOINTS for pooling in encoders.POOLINGS.values()}
+    assert named == {row for row in published.column(encoders.STUDY, "4.2", "MRR@10") if " / " in row}
+    versions = {row for (table, row, _) in published.load(encoders.STUDY) if table == "B.1"}
+    assert set(encoders.CHECKPOINTS) == versions - {"all models"}
+
+
+def test_a_model_for_every_backbone_and_pooling_stands_before_and_after_its_training():
+    models = encoders.models(BASE, ["packaged", "packaged:0"], ["mean", "max"])
+    both = encoders.variants(models, trained=True)
+    assert both == models | {f"{name}, zero-shot": model.zero_shot() for name, model in models.items()}
+    assert models == {"MiniLM / Avg": BASE, "MiniLM / Max": replace(BASE, pooling="max"),
+                      "MiniLM (layers 0) / Avg": replace(BASE, backbone="packaged:0"),
+                      "MiniLM (layers 0) / Max": replace(BASE, backbone="packaged:0", pooling="max")}
+
+
+@pytest.mark.parametrize("depth, last", [(100, "nDCG@100"), (1000, "nDCG@1000"), (50, "nDCG@10")])
+def test_measures_do_not_look_beyond_the_depth(depth, last):
+    result = encoders.measures(depth)
+    assert result[:4] == ["RR@10", "AP", f"R@{depth}", "Rprec"]
+    assert result[-1] == last
+
+
+@pytest.fixture
+def machine(monkeypatch):
+    """A machine with these CPU flags, and a GPU with fast bfloat16, with emulated one, or none."""
+    import torch
+
+    def build(flags=(), gpu=None, vendor="AuthenticAMD"):
+        for name in ("BOOK_DEVICE", "BOOK_DTYPE"):
+            monkeypatch.delenv(name, raising=False)
+        monkeypatch.setattr(numerics, "version", lambda package: "2.13.0+cu130")
+        monkeypatch.setattr(torch.cuda, "is_available", lambda: gpu is not None)
+        monkeypatch.setattr(torch.cuda, "is_bf16_supported",
+                            lambda including_emulation=True: gpu == "fast" or (including_emulation and gpu == "emulated"))
+        monkeypatch.setattr(numerics, "cpu_flags", lambda: frozenset(flags))
+        monkeypatch.setattr(numerics, "cpu", {"vendor_id": vendor}.get)
+        for cached in (numerics.device, numerics.dtype, numerics._torch):
+            cached.cache_clear()
+
+    yield build
+    for cached in (numerics.device, numerics.dtype, numerics._torch):
+        cached.cache_clear()
+
+
+@pytest.mark.parametrize("flags, gpu, vendor, device, dtype", [
+    ((), None, "", "cpu", "fp32"), (("avx512f",), None, "AuthenticAMD", "cpu", "fp32"),
+    (("avx512_bf16",), None, "AuthenticAMD", "cpu", "bf16"), (("avx512_bf16",), None, "GenuineIntel", "cpu", "fp32"),
+    (("avx512_bf16", "amx_bf16"), None, "GenuineIntel", "cpu", "bf16"), ((), "fast", "AuthenticAMD", "cuda", "bf16"),
+    (("amx_bf16",), "emulated", "GenuineIntel", "cuda", "fp32")])
+def test_bfloat16_is_chosen_where_it_is_fast(machine, flags, gpu, vendor, device, dtype):
+    machine(flags, gpu, vendor)
+    assert (numerics.device(), numerics.dtype()) == (device, dtype)
+    assert numerics.own_class() == f"{device}-{dtype}-torch{torch.__version__.rpartition('.')[0]}"
+
+
+def test_a_build_for_cpus_is_known_without_importing_it():
+    code = """import sys
+from helpers.steps import numerics
+numerics.version = lambda package: "2.13.0+cpu"
+assert numerics.own_class().startswith("cpu-") and "torch" not in sys.modules"""
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_what_the_environment_says_comes_first(machine, monkeypatch):
+    machine(("avx512_bf16",), "fast")
+    monkeypatch.setenv("BOOK_DTYPE", "fp32")
+    monkeypatch.setenv("BOOK_DEVICE", "cpu")
+    assert (numerics.device(), numerics.dtype()) == ("cpu", "fp32")
+
+
+@pytest.mark.parametrize("before, usual, other", [(None, ("cuda", "fp32"), ("cpu", "bf16")),
+                                                  ("cpu", ("cpu", "bf16"), ("cuda", "fp32"))])
+def test_a_device_is_used_for_a_while_and_the_usual_one_after_an_error(machine, monkeypatch, before, usual, other):
+    machine(("avx512_bf16",), "emulated")
+    if before:
+        monkeypatch.setenv("BOOK_DEVICE", before)
+    assert (numerics.device(), numerics.dtype()) == usual
+    with pytest.raises(ZeroDivisionError), numerics.using(other[0]):
+        assert (numerics.device(), numerics.dtype()) == other and os.environ["BOOK_DEVICE"] == other[0]
+        1 / 0  # noqa: B018
+    assert os.environ.get("BOOK_DEVICE") == before
+    assert (numerics.device(), numerics.dtype()) == usual
+
+
+@pytest.mark.parametrize("name, ask", [("BOOK_DEVICE", numerics.device), ("BOOK_DTYPE", numerics.dtype)])
+def test_an_unknown_setting_is_told_with_those_that_are_known(machine, monkeypatch, name, ask):
+    machine()
+    monkeypatch.setenv(name, "tpu")
+    with pytest.raises(BadInput, match=rf"{name}='tpu'.*set it to \w+ or \w+"):
+        ask()
+
+
+def test_a_training_on_a_gpu_is_bf16_with_sdpa_and_fused_adamw_on_one_of_them(machine, monkeypatch, tmp_path):
+    """By configuration: there is no GPU in most places where this runs, so what asks for one is told that it is there."""
+    import transformers
+
+    arguments, four_gpus = {}, SimpleNamespace(_n_gpu=4, n_gpu=4)
+    monkeypatch.setattr(transformers, "TrainingArguments", lambda **given: arguments.update(given) or four_gpus)
+    machine(gpu="fast")
+    made = fine_tuning.training_arguments(tmp_path, 100, fine_tuning.Training(), evaluations=2)
+    assert (arguments["bf16"], arguments["use_cpu"], arguments["optim"]) == (True, False, "adamw_torch_fused")
+    assert backbone.attention() == "sdpa"  # PyTorch takes its flash kernel where it can
+    assert arguments["per_device_train_batch_size"] == 16
+    assert made._n_gpu == 1  # DataParallel is off
+    assert (arguments["max_steps"], arguments["eval_steps"], arguments["warmup_steps"]) == (-1, 4, 0)  # 7 steps
+    fine_tuning.training_arguments(tmp_path, 100, fine_tuning.Training(steps=40), evaluations=2)
+    assert (arguments["max_steps"], arguments["eval_steps"], arguments["warmup_steps"]) == (40, 20, 4)

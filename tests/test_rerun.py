@@ -9,7 +9,7 @@ import pytest
 
 from helpers import paths
 from mini_book import book as done
-from test_variants import files_of as snapshot
+from test_comparison import files_of as snapshot
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 PARAMETERS = """collection: str = "almanac"  # what is ranked
