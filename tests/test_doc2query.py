@@ -132,7 +132,7 @@ def generator(tmp_path_factory):
 
 @pytest.fixture
 def model(generator):
-    return Doc2Query(generator, queries=2, top_k=5, query_length=6, batch_size=3)
+    return Doc2Query(generator, queries=2, top_k=2, query_length=6, batch_size=3)
 
 
 def test_every_text_gets_its_queries_in_order(model, bed):
