@@ -46,6 +46,12 @@ def test_what_was_written_is_found(store):
     assert manifest["files"]["inner/more.bin"]["size"] == 2 and len(manifest["files"]["value.txt"]["sha256"]) == 64
 
 
+def test_an_entry_of_another_store_is_taken_with_its_files(store, tmp_path):
+    taken = store.take(write(Store(tmp_path / "other")))
+    assert store.find("a_step", KEY, "exact") == taken
+    assert ((taken.folder / "value.txt").read_text(), (taken.folder / "inner" / "more.bin").read_bytes()) == ("hello", b"\x00\x01")
+
+
 def test_a_flipped_bit_anywhere_in_the_manifest_stops_nothing(store):
     manifest = write(store).folder / MANIFEST
     sound = manifest.read_bytes()
