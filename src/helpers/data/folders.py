@@ -24,7 +24,7 @@ paragraphs, separated by empty lines. Folders within are read too.
 import json
 import os
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
@@ -238,8 +238,7 @@ class Pairs(dict):
 
     def __init__(self, pairs: list[tuple[str, Any]]):
         super().__init__(pairs)
-        self.twice = next((name for name, _ in pairs if sum(name == other for other, _ in pairs) > 1), "") if (
-            len(pairs) > len(self)) else ""
+        self.twice = next((name for name, count in Counter(name for name, _ in pairs).items() if count > 1), "")
 
 
 def problem(record: Any) -> str:

@@ -70,11 +70,9 @@ class Documents:
         """The states of some documents, by their places, and the mask, (documents, windows)."""
         import torch
 
-        lengths = self._ends[numbers] - self._starts[numbers]
-        mask = np.arange(max(lengths)) < lengths[:, None]
-        padded = np.zeros((*mask.shape, self._states.shape[1]), np.float32)
-        padded[mask] = np.concatenate([self._states[self._starts[n]:self._ends[n]] for n in numbers])
-        return torch.from_numpy(padded), torch.from_numpy(mask)
+        parts = [torch.from_numpy(self._states[self._starts[n]:self._ends[n]].astype(np.float32)) for n in numbers]
+        padded = torch.nn.utils.rnn.pad_sequence(parts, batch_first=True)
+        return padded, torch.arange(padded.shape[1]) < torch.tensor([len(own) for own in parts])[:, None]
 
 
 WEIGHTS, LOG, AGGREGATION = "model.safetensors", "log.json", "aggregation"

@@ -5,6 +5,7 @@ changed in the last second is read every time: a second change within a tick of 
 """
 
 import hashlib
+import io
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -25,12 +26,7 @@ def state_of(file: Path) -> State | None:
     return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
 
-def plainly(file: Path) -> Any:
-    """The bytes of a file as they are."""
-    return file.open("rb")
-
-
-def sha256(file: Path, opened: Callable[[Path], Any] = plainly) -> str:
+def sha256(file: Path, opened: Callable[[Path], Any] = io.FileIO) -> str:
     """The SHA-256 of a file's content, as `opened` gives it (unpacked, for instance)."""
     def read() -> str:
         digest = hashlib.sha256()  # not `file_digest`: elsewhere Python may be 3.10

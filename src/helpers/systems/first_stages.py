@@ -44,14 +44,18 @@ from helpers.systems.testbed import SplitTestbed, Testbed
 
 @dataclass(frozen=True, kw_only=True)
 class Lexical:
-    """BM25 over what `index` gives: here the texts as they are."""
+    """BM25 over what `index` gives."""
 
     k1: float = K1
     b: float = B
 
+    def generated(self, bed: Testbed) -> Step | None:
+        """What is indexed with each text: nothing."""
+        return None
+
     def index(self, bed: Testbed) -> Step:
-        """The Lucene index of a testbed's texts."""
-        return bed.index
+        """The Lucene index of a testbed's texts, each with what was generated for it."""
+        return bed.index if (added := self.generated(bed)) is None else expanded_index(bed.store, added)
 
     def run(self, bed: Testbed, depth: int) -> Step:
         """BM25 over that index."""
@@ -81,10 +85,6 @@ class Doc2Query(Lexical):
         """The queries of every text of a testbed."""
         return generated_queries(bed.store, backbone.resolve(self.generator), self.queries, self.top_k, self.max_length,
                                  self.query_length, self.batch_size, self.seed)
-
-    def index(self, bed: Testbed) -> Step:
-        """The Lucene index of the texts with their queries."""
-        return expanded_index(bed.store, self.generated(bed))
 
 
 @dataclass(frozen=True)
@@ -128,10 +128,6 @@ class TrainedDoc2Query(TrainedLexical):
         """The queries of every text of a testbed."""
         return written_queries(bed.store, self.model, self.asked, self.top_k, self.max_length, self.query_length, BATCH,
                                self.seed)
-
-    def index(self, bed: Testbed) -> Step:
-        """The Lucene index of the texts with their queries."""
-        return expanded_index(bed.store, self.generated(bed))
 
 
 @dataclass(frozen=True)
@@ -197,9 +193,7 @@ class WordExpansion(TrainedLexical):
         """The words added to every text of a testbed."""
         return expansion_words(self.model, self.encoder.embeddings(bed), bed.store, self.words)
 
-    def index(self, bed: Testbed) -> Step:
-        """The Lucene index of the texts with these words."""
-        return expanded_index(bed.store, self.expansion(bed))
+    generated = expansion
 
 
 WINDOWS = 5  # found for each text that is wanted, since several may be of one text; as of `Testbed.bm25`
