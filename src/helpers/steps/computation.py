@@ -236,7 +236,7 @@ def step(version: int, form: str, network: bool = False, timing: bool = False,
             cluster it is given to a worker with a GPU. What is only made of such values says nothing; their numerics class
             follows from their inputs (`helpers.steps.numerics`).
         timing: whether it is a measurement of time or memory, which belongs to the machine that it was made on; it is made when
-            no other step computes, see `processes`, and `Step.here` leaves the recorded one aside.
+            no other step computes, see `turn`, and `Step.here` leaves the recorded one aside.
         resumable: whether the function keeps checkpoints, and goes on from those that an interrupted run left.
         shards: how a cluster computes it in parts; without a cluster it is computed as a whole.
     """

@@ -1,4 +1,4 @@
-"""The recipe of the book's re-rankers: chosen on development queries in the chapter `recipe`, a parameter elsewhere.
+"""The book's re-rankers: by its recipe, chosen on development queries in the chapter `recipe`, of documents, of pairs, distilled.
 
     model = recipe(loss="LCE + KL", learning_rate=5e-5)
     replace(model, seed=2)
