@@ -67,6 +67,7 @@ def test_the_transformer_does_not_see_what_is_padded():
     # the vector in front is read, which sees the windows in no order; the inner layer is four times as wide, as BERT's
     assert torch.allclose(network(states, torch.ones_like(mask)), network(states[:, [2, 0, 1]], torch.ones_like(mask)), atol=1e-5)
     assert network.layers.layers[0].linear1.out_features == 4 * 24
+    assert torch.allclose(network(states, mask), network.train()(states, mask), atol=1e-5)  # no dropout
 
 
 def test_groups_become_runs():

@@ -154,6 +154,14 @@ def key(**arguments):
     return recipe.key_of(recipe_of(**arguments))
 
 
+def test_the_parts_of_a_recipe_without_those_of_one_step_and_what_is_below_it():
+    below = {"step": "c", "version": 1, "arguments": {}}
+    run = {"step": "b", "version": 1, "arguments": {"of": below}}
+    whole = {"step": "a", "version": 1, "arguments": {"run": run, "also": below}}
+    assert [part["step"] for part in recipe.parts(whole)] == ["a", "b", "c", "c"]
+    assert [part["step"] for part in recipe.parts(whole, without="b")] == ["a", "c"]
+
+
 def test_canonical_json_is_sorted_and_without_spaces():
     value = {"b": [1, 2.5, None], "a": {"d": True, "c": "x"}}
     assert recipe.canonical(value) == '{"a":{"c":"x","d":true},"b":[1,2.5,null]}'
