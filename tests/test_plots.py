@@ -117,7 +117,8 @@ def test_names_of_points_in_one_place_keep_apart_from_each_other_and_from_every_
 
 def test_published_places_are_hollow_and_each_kind_has_its_own_base():
     text = text_of(plots.beside_printed({"large": (10.0, 0.7), "small": (40.0, 0.6)},
-                                  {"big": (2.0, 0.3), "tiny": (4.0, 0.25)}, ("large", "big"), "times", "less", "Both.").html)
+                                        {"big": (2.0, 0.3), "tiny": (4.0, 0.25)},
+                                        ("large", "big"), "times", "less", "Both.").html)
     assert "small: less -0.100 at 4" in text and "tiny: less -0.050 at 2" in text and "big: less 0.000 at 1" in text
 
 
@@ -141,7 +142,7 @@ def many(number):
     lambda lines: plots.seed_curves({name: pd.DataFrame({1: own, 2: own + 0.1}) for name, own in lines.items()}, "x", "y", "C."),
     lambda lines: plots.means_by_group(pd.DataFrame(lines), pd.Series(["a", "b"], index=[1, 2]), "y", "C."),
     lambda lines: plots.points(pd.DataFrame({"x": [1.0] * len(lines), "y": 1.0, "of": [*lines]}, index=["p"] * len(lines)),
-                                 "x", "y", "C.", of="of")])
+                               "x", "y", "C.", of="of")])
 def test_at_most_four_lines_have_a_colour_and_a_name(plot):
     assert sum(word.startswith("line") for word in words(plot(many(3)).html)) == 3
     crowded = plot(many(9)).html

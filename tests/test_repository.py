@@ -39,7 +39,7 @@ def test_a_clone_converts_no_line_ends():
 
 
 # What the tree may hold, in lines of Python and in MiB of all files: today's values, rounded up. A cut brings them down with it.
-CEILINGS = {"src": 22_182, "tests": 16_891, "MiB": 44.0}
+CEILINGS = {"src": 22_182, "tests": 16_892, "MiB": 44.0}
 
 
 def test_the_house_stays_small():
